@@ -72,7 +72,7 @@ CREATE TABLE "auth_accounts" (
 --> statement-breakpoint
 CREATE TABLE "auth_links" (
 	"token_sha256" text PRIMARY KEY NOT NULL,
-	"person_id" uuid NOT NULL,
+	"person_id" uuid,
 	"expires_at" timestamp (6) with time zone NOT NULL,
 	"used_at" timestamp (6) with time zone,
 	"created_at" timestamp (6) with time zone DEFAULT clock_timestamp() NOT NULL

@@ -240,7 +240,10 @@ begin
     or not exists (select from pg_roles where rolname = 'holdpoint_worker') then
     return;
   end if;
-  revoke all on all functions in schema public from public;
+  revoke all on function
+    holdpoint_workspace(), holdpoint_find_key(text), holdpoint_memberships(uuid), holdpoint_find_workspace(text),
+    holdpoint_owner_exists(), holdpoint_due(int), holdpoint_claimable(int), holdpoint_lapsed_claims(int),
+    holdpoint_purge_idempotency_keys() from public;
   grant usage on schema public to holdpoint_app;
   grant select, insert, update on
     workspaces, people, members, principals, api_keys, agents, agent_owners, policies, sessions, session_credentials,

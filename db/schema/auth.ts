@@ -57,9 +57,8 @@ export const authVerifications = pgTable("auth_verifications", {
 /** One-time sign-in links: only the token's hash is kept. */
 export const authLinks = pgTable("auth_links", {
   tokenSha256: text("token_sha256").primaryKey(),
-  personId: uuid("person_id")
-    .notNull()
-    .references(() => people.id),
+  /** Null for the first owner's link: whoever claims it becomes that person. */
+  personId: uuid("person_id").references(() => people.id),
   expiresAt: instant("expires_at").notNull(),
   usedAt: instant("used_at"),
   createdAt: writtenAt("created_at"),
