@@ -4,14 +4,7 @@ import type { CallRef } from "./call";
 export const RUN_STATES = ["running", "awaiting", "ended"] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-export const RUN_CAUSES = [
-  "completed",
-  "cancelled",
-  "stopped",
-  "failed",
-  "budget_exhausted",
-  "indeterminate",
-] as const;
+export const RUN_CAUSES = ["completed", "cancelled", "stopped", "failed", "budget_exhausted", "indeterminate"] as const;
 export type RunCause = (typeof RUN_CAUSES)[number];
 
 /** Who performs a run's effects; fixed when the run is opened. Source: protocol §1 "Executor". */

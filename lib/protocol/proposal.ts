@@ -1,0 +1,68 @@
+import { ok, refuse, type Result } from "../result";
+import type { IdempotencyClass } from "./call";
+import { type CanonicalJson, canonicalJson, type JsonValue } from "./canonical-json";
+import { type Sha256, sha256Hex } from "./hash";
+
+/**
+ * What a call would do: the tool's name, its arguments, and the target of its effect (a path, a URL, a record id; absent is `null`).
+ * Source: protocol §1.
+ */
+export interface Proposal {
+  readonly action: string;
+  readonly args: JsonValue;
+  readonly output: JsonValue;
+}
+
+/** The actions that are no tool: a question to a person and a pause of the run. Source: protocol §1 "Proposal". */
+export const ASK_ACTION = "ask";
+export const PAUSE_ACTION = "pause";
+
+/** A question as a proposal. Without a schema any text answers it. */
+export function questionProposal(question: string, schema: JsonValue = null, options: JsonValue = null): Proposal {
+  return { action: ASK_ACTION, args: { question, schema, options }, output: null };
+}
+
+export function pauseProposal(reason: string): Proposal {
+  return { action: PAUSE_ACTION, args: { reason }, output: null };
+}
+
+/**
+ * The canonical text of `{action, args, output}`, put together from the canonical texts that the store keeps,
+ * so that what is hashed again is what was stored, byte for byte. The three keys already stand in canonical order.
+ */
+export function proposalText(action: string, argsText: CanonicalJson, outputText: CanonicalJson): CanonicalJson {
+  return `{"action":${canonicalJson(action)},"args":${argsText},"output":${outputText}}` as CanonicalJson;
+}
+
+/** The `proposal_hash`; at a decision it is frozen as the `approval_hash`. A plain hash. Source: protocol §2. */
+export function proposalHash(action: string, argsText: CanonicalJson, outputText: CanonicalJson): Sha256 {
+  return sha256Hex(proposalText(action, argsText, outputText));
+}
+
+/** What the gateway makes with an action's output: a file's path, or something else that it does not open. */
+export interface EffectShape {
+  readonly effectClass: IdempotencyClass;
+  /** Set by the registry of the gateway's own actions; an agent's tool has no file target of ours. */
+  readonly fileTarget: boolean;
+}
+
+export interface OutputRefusal {
+  readonly code: "invalid_output";
+  readonly path: "output";
+  readonly detail: string;
+}
+
+/**
+ * Judge a target when the call is proposed. A file is hashed as given, so only an absolute path names the same file for everyone.
+ * Source: protocol §6 "Effects".
+ */
+export function checkOutput(output: JsonValue, shape: EffectShape): Result<JsonValue, OutputRefusal> {
+  if (!shape.fileTarget) return ok(output);
+  if (typeof output === "string" && isAbsolutePath(output)) return ok(output);
+  return refuse({ code: "invalid_output", path: "output", detail: "a file target is an absolute path" });
+}
+
+/** POSIX or a Windows drive; a NUL ends a path early in some system calls, so none may hold one. */
+export function isAbsolutePath(text: string): boolean {
+  return /^(?:\/|[A-Za-z]:[\\/])/.test(text) && !text.includes("\0");
+}
