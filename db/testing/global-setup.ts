@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { TestProject } from "vitest/node";
+import { addressOf, startEmbedded } from "@/db/embedded";
+import { migrate } from "@/db/migrate";
+import { dropDatabase } from "./fresh-database";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** An external server to test against; empty: the embedded one. Set by vitest.config.ts. */
+    readonly externalDatabaseUrl: string;
+    readonly testServer: TestServer;
+  }
+}
+
+/** What a suite needs to make its own database. */
+export interface TestServer {
+  readonly adminUrl: string;
+  readonly template: string;
+  readonly login: { readonly user: string; readonly password: string };
+}
+
+/**
+ * Once for the whole run: a server in a throw-away folder (or the external one), and one migrated template
+ * that every suite copies. Names are random, so that two runs may share an external server.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const external = project.config.provide.externalDatabaseUrl;
+  const server = external ? { adminUrl: external, leave: () => Promise.resolve() } : await startThrowAway();
+  const run = randomBytes(4).toString("hex");
+  const template = `tpl_${run}`;
+  const login = { user: `test_login_${run}`, password: randomBytes(18).toString("base64url") };
+  await migrate({
+    adminUrl: server.adminUrl,
+    database: template,
+    folder: path.resolve("db/migrations"),
+    appLogin: login,
+    log: () => undefined,
+  });
+  project.provide("testServer", { adminUrl: addressOf(server.adminUrl, { database: "postgres" }), template, login });
+  return async () => {
+    if (external) await dropDatabase(addressOf(external, { database: "postgres" }), template, login.user);
+    await server.leave();
+  };
+}
+
+async function startThrowAway(): Promise<{ adminUrl: string; leave(): Promise<void> }> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "holdpoint-test-"));
+  chmodSync(folder, 0o755);
+  const server = await startEmbedded({ folder });
+  return {
+    adminUrl: server.adminUrl,
+    leave: async () => {
+      await server.leave();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { readTestEnv } from "./lib/cli/env.ts";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const resolve = { alias: { "@": root.replace(/\/$/, "") } };
+const notOurs = ["**/node_modules/**", "**/.next/**", "**/dist/**", "e2e/**"];
+
+export default defineConfig({
+  resolve,
+  test: {
+    maxWorkers: 2,
+    coverage: {
+      provider: "v8",
+      include: ["lib/protocol/**/*.ts"],
+      exclude: ["**/*.test.ts", "**/fixtures/**"],
+      reporter: ["text-summary", "json-summary"],
+      reportsDirectory: "coverage",
+    },
+    projects: [
+      {
+        resolve,
+        test: { name: "pure", include: ["**/*.test.ts"], exclude: [...notOurs, "**/*.pg.test.ts"], pool: "forks" },
+      },
+      {
+        resolve,
+        test: {
+          name: "pg",
+          include: ["**/*.pg.test.ts"],
+          exclude: notOurs,
+          pool: "forks",
+          globalSetup: ["db/testing/global-setup.ts"],
+          provide: { externalDatabaseUrl: readTestEnv().databaseUrl },
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
