@@ -1,4 +1,4 @@
-import { ok, refuse, type Result } from "../result";
+import { ok, type Result, refuse } from "../result";
 import { CALL_REF_PATTERN, type CallRef } from "./call";
 import type { JsonObject, JsonValue } from "./canonical-json";
 

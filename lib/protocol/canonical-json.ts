@@ -1,4 +1,4 @@
-import { ok, refuse, type Result } from "../result";
+import { ok, type Result, refuse } from "../result";
 import { hasLoneSurrogate, type Sha256, sha256Hex } from "./hash";
 import { pathTo } from "./json-path";
 import { JsonReader, Stop } from "./json-reader";

@@ -1,4 +1,4 @@
-import { ok, refuse, type Result } from "../result";
+import { ok, type Result, refuse } from "../result";
 import type { IdempotencyClass } from "./call";
 import { type CanonicalJson, canonicalJson, type JsonValue } from "./canonical-json";
 import { type Sha256, sha256Hex } from "./hash";

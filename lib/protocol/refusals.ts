@@ -5,8 +5,8 @@ import { AT_THE_DOOR } from "./refusals/door";
 import { WHEN_EXECUTING } from "./refusals/executing";
 import { OF_THE_MAILBOX } from "./refusals/mailbox";
 import { OF_THE_REQUEST } from "./refusals/request";
-import { OF_THE_RUN } from "./refusals/run";
 import type { RefusalRule } from "./refusals/rule";
+import { OF_THE_RUN } from "./refusals/run";
 
 /**
  * Every refusal there is, in one table. A code that is not explained here does not compile, and nothing else maps a code to a status

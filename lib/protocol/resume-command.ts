@@ -1,4 +1,4 @@
-import { ok, refuse, type Result } from "../result";
+import { ok, type Result, refuse } from "../result";
 import type { ResultKind } from "./await-target";
 import { isObject, type JsonObject, type JsonValue } from "./canonical-json";
 import { type Refusal, refusalAt } from "./refusals";

@@ -90,7 +90,7 @@ export type TicketView = {
   readonly sealed: readonly string[];
   readonly rule: { readonly id: string; readonly version: number } | null;
   readonly deadline_ms: number | null;
-  readonly risk: Risk | null;
+  readonly risk: Risk;
   readonly catalog_fingerprint: string;
 };
 

@@ -1,4 +1,4 @@
-import { ok, refuse, type Result } from "../result";
+import { ok, type Result, refuse } from "../result";
 import { satisfiesSchema } from "./answer-schema";
 import { AWAIT_RULES } from "./await-target";
 import type { ResumeMode } from "./call";
