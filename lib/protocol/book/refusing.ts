@@ -1,0 +1,27 @@
+import type { JsonObject } from "../canonical-json";
+import { type Refusal, refusal } from "../refusals";
+import { closedByJson } from "../ticket";
+import type { Book } from "./book";
+import type { CallFacts, TicketFacts } from "./facts";
+import { standingOf } from "./waits";
+
+/** Every late caller is told how the run ended and by whom. */
+export function runEnded(book: Book): Refusal<"run_ended"> {
+  const { cause, causeCode, endedBy, endedAt } = book.run;
+  return refusal("run_ended", { ended: { cause, code: causeCode, by: endedBy, at: endedAt } });
+}
+
+export function notAwaiting(book: Book, ticket: TicketFacts | undefined): Refusal<"not_awaiting"> {
+  const closedBy = ticket ? standingOf(book, ticket).closed_by : null;
+  return refusal("not_awaiting", { closed_by: closedBy && closedByJson(closedBy) });
+}
+
+/** The four hashes that an operator compares. Only those that apply are given. */
+export function hashesOf(call: CallFacts, supplied: string | null, current: string | null): JsonObject {
+  return {
+    ...(supplied === null ? {} : { supplied_hash: supplied }),
+    ...(current === null ? {} : { current_hash: current }),
+    stored_hash: call.proposalHash,
+    ...(call.authorisation === null ? {} : { approval_hash: call.authorisation.hash }),
+  };
+}
