@@ -1,0 +1,186 @@
+import { z } from "zod";
+import { BATCH_MODES, CALL_OUTCOMES, CALL_STATUSES, CALL_VERDICTS, COUPLINGS, OUTCOME_CAUSES } from "../call";
+import {
+  actionName,
+  callId,
+  deadline,
+  durationMs,
+  effectClass,
+  instant,
+  json,
+  leaseMs,
+  MAX_CALLS,
+  messages,
+  ONE_DEADLINE,
+  ONE_STATE,
+  onDeny,
+  onExpiry,
+  oneDeadline,
+  oneState,
+  resumeMode,
+  risk,
+  savedState,
+  sha256,
+  step,
+  textOf,
+  words,
+  workerId,
+} from "./parts";
+
+/** What an agent may say of a call: claims that can make its treatment stricter than the policy's, never laxer. */
+const claims = {
+  idempotency: effectClass.optional(),
+  mcp_server: textOf(1, 256).optional(),
+  why: words.optional(),
+  risk: risk.optional(),
+  on_expiry: onExpiry.optional(),
+  on_deny: onDeny.optional(),
+  allow_valid_ms: durationMs.optional(),
+  resume_mode: resumeMode.optional(),
+  rebind: z.enum(["same_args"]).optional(),
+};
+
+export const proposedCall = z
+  .strictObject({
+    call_id: callId.optional(),
+    action: actionName,
+    args: json,
+    output: json.optional(),
+    target: z.enum(["permission", "client_execution"]).optional(),
+    ...claims,
+    prompt: words.optional(),
+    schema: json.optional(),
+    options: json.optional(),
+    ...deadline,
+  })
+  .refine(oneDeadline, ONE_DEADLINE);
+
+const calls = z
+  .array(proposedCall)
+  .min(1)
+  .superRefine((batch, context) => {
+    if (batch.length <= MAX_CALLS) return;
+    context.addIssue({ code: "custom", message: `more than ${MAX_CALLS} calls`, params: { code: "too_large" } });
+  });
+
+/** POST /runs/{run_id}/calls: the tool calls of one model step, in model order. */
+export const proposeBody = z
+  .strictObject({
+    step,
+    mode: z.enum(BATCH_MODES).optional(),
+    coupling: z.enum(COUPLINGS).optional(),
+    ...savedState,
+    messages,
+    calls,
+  })
+  .refine(oneState, ONE_STATE);
+export type ProposeBody = z.output<typeof proposeBody>;
+
+/** POST …/ask: a question that a person answers. */
+export const askBody = z
+  .strictObject({
+    call_id: callId,
+    question: words,
+    schema: json.optional(),
+    options: json.optional(),
+    ...deadline,
+    on_expiry: onExpiry.optional(),
+    ...savedState,
+    messages,
+  })
+  .refine(oneDeadline, ONE_DEADLINE)
+  .refine(oneState, ONE_STATE);
+export type AskBody = z.output<typeof askBody>;
+
+/** POST …/waits: an event that the run's own agent will bring. */
+export const waitBody = z
+  .strictObject({ call_id: callId, event: textOf(1, 256), schema: json.optional(), ...deadline })
+  .refine(oneDeadline, ONE_DEADLINE);
+export type WaitBody = z.output<typeof waitBody>;
+
+/** POST …/begin: what the agent is about to do, and what it runs now. */
+export const beginBody = z.strictObject({
+  request_id: textOf(1, 512),
+  action: actionName,
+  args: json,
+  output: json,
+  worker: workerId.optional(),
+  lease_ms: leaseMs.optional(),
+  snapshot_id: textOf(1, 128).optional(),
+  catalog_fingerprint: textOf(1, 128).optional(),
+});
+export type BeginBody = z.output<typeof beginBody>;
+
+const attempt = z.int().min(1);
+
+export const renewBody = z.strictObject({ attempt, lease_ms: leaseMs.optional() });
+export type RenewBody = z.output<typeof renewBody>;
+
+/** POST …/complete: a report of fact, with exactly one of output and error. */
+export const completeBody = z
+  .strictObject({ attempt, output: json.optional(), error: json.optional() })
+  .refine((body) => (body.output === undefined) !== (body.error === undefined), {
+    error: "exactly one of output and error",
+  });
+export type CompleteBody = z.output<typeof completeBody>;
+
+export const withdrawBody = z.strictObject({ reason: words });
+export type WithdrawBody = z.output<typeof withdrawBody>;
+
+/** POST …/settle: what a person found out about an effect whose outcome nobody reported. */
+export const settleBody = z.strictObject({
+  verdict: z
+    .custom<"happened" | "did_not_happen">((word) => word === "happened" || word === "did_not_happen", {
+      error: "happened or did_not_happen",
+      params: { code: "invalid_verdict" },
+    })
+    .meta({ enum: ["happened", "did_not_happen"] }),
+  output: json.optional(),
+  evidence: words,
+});
+export type SettleBody = z.output<typeof settleBody>;
+
+/** One call as everyone with a right to its run may read it. */
+export const callAnswer = z.strictObject({
+  call_ref: z.string(),
+  call_id: z.string().nullable(),
+  action: z.string(),
+  state: z.enum(CALL_STATUSES),
+  outcome: z.enum(CALL_OUTCOMES).optional(),
+  cause: z.enum(OUTCOME_CAUSES).optional(),
+  request_id: z.string().optional(),
+  proposal_hash: sha256,
+  attempt: z.int().min(0),
+  output: json.optional(),
+  error: json.optional(),
+  late: z.boolean().optional(),
+});
+export type CallAnswer = z.output<typeof callAnswer>;
+
+/** What propose answered for one call, or what stands on record for it now. */
+export const proposedAnswer = z.strictObject({
+  call_ref: z.string(),
+  call_id: z.string().nullable(),
+  proposal_hash: sha256,
+  verdict: z.enum(CALL_VERDICTS),
+  reason: z.string().optional(),
+  rule: z.strictObject({ id: z.string(), version: z.int() }).optional(),
+  request_id: z.string().optional(),
+  ticket: z.string().optional(),
+});
+export const proposeAnswer = z.strictObject({ run_id: z.string(), step, calls: z.array(proposedAnswer) });
+export type ProposeAnswer = z.output<typeof proposeAnswer>;
+
+/** Either the one grant to execute, or the result of the time it was executed: then there is no `attempt`. */
+export const beginAnswer = z.union([
+  z.strictObject({
+    attempt,
+    idempotency_key: sha256,
+    lease_until: instant,
+    note: z.string().optional(),
+  }),
+  z.strictObject({ result: z.literal("already_completed"), output: json.optional(), error: json.optional() }),
+]);
+export type BeginAnswer = z.output<typeof beginAnswer>;
+
+export const renewAnswer = z.strictObject({ lease_until: instant });
