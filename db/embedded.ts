@@ -6,6 +6,7 @@ import { type Cluster, clusterIn, ensureCluster, SUPERUSER, superuserPassword } 
 import { withFolderLock } from "./embedded/folder-lock";
 import { clusterHome, makeFolder, settleHome } from "./embedded/home";
 import { findRunning, launch, type Postmaster, stopPostmaster } from "./embedded/postmaster";
+import { processIdentity } from "./embedded/process-identity";
 import { addUser, removeUser } from "./embedded/users";
 
 const LOCK_WAIT_MS = 120_000;
@@ -19,6 +20,8 @@ export interface EmbeddedServer {
   readonly adminUrl: string;
   /** True when the server ran already: somebody else's, or what a killed process left behind. */
   readonly adopted: boolean;
+  /** Whether the server's process still runs. */
+  isRunning(): boolean;
   /** Leave the server. The last one to leave stops it; the answer says whether that was us. */
   leave(): Promise<{ readonly stopped: boolean }>;
 }
@@ -71,6 +74,7 @@ function handle(folder: string, cluster: Cluster, server: Postmaster, adopted: b
     user: SUPERUSER,
     password: superuserPassword(cluster),
   });
+  const identity = processIdentity(server.pid);
   let leaving: Promise<{ stopped: boolean }> | null = null;
   const leave = () =>
     withFolderLock(folder, { waitMs: LOCK_WAIT_MS }, async () => {
@@ -83,6 +87,7 @@ function handle(folder: string, cluster: Cluster, server: Postmaster, adopted: b
     port: server.port,
     adminUrl,
     adopted,
+    isRunning: () => identity !== null && processIdentity(server.pid) === identity,
     leave: () => {
       leaving ??= leave();
       return leaving;

@@ -46,7 +46,7 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
     await requireServer(sql);
     await sql`select pg_advisory_lock(${MIGRATION_LOCK})`;
     // An empty folder is a schema without tables: drizzle would stumble over the missing journal.
-    if (existsSync(path.join(options.folder, "meta", "_journal.json"))) {
+    if (existsSync(journalOf(options.folder))) {
       await runMigrations(drizzle(sql), { migrationsFolder: options.folder });
     }
     const separate = await grantRoles(sql, options);
@@ -123,6 +123,11 @@ async function grantRoles(sql: postgres.Sql, options: MigrateOptions): Promise<b
   const [me] = await sql<{ name: string }[]>`select current_user as name`;
   const login = options.appLogin?.user ?? me?.name ?? "";
   let granted = present.length === APP_ROLES.length;
+  if (granted && existsSync(journalOf(options.folder))) {
+    // `/readyz` compares what was run with what its build knows.
+    await sql`grant usage on schema drizzle to holdpoint_app`;
+    await sql`grant select on drizzle.__drizzle_migrations to holdpoint_app`;
+  }
   for (const role of present) {
     try {
       await sql.unsafe(`grant ${quoted(role.name)} to ${quoted(login)}`);
@@ -143,6 +148,10 @@ async function ensureLogin(sql: postgres.Sql, user: string, password: string): P
                   || ' login nosuperuser nobypassrls nocreatedb nocreaterole password %L', ${user}::text, ${password}::text)
            as statement`;
   if (row !== undefined) await sql.unsafe(row.statement);
+}
+
+function journalOf(folder: string): string {
+  return path.join(folder, "meta", "_journal.json");
 }
 
 function quoted(name: string): string {

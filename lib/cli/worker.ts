@@ -1,0 +1,21 @@
+import { runWorker } from "@/lib/runtime/worker";
+import { readSettings } from "./env";
+
+/** The worker's process: it works until it is told to stop, or until the supervisor that forked it is gone. */
+const stop = new AbortController();
+for (const signal of ["SIGTERM", "SIGINT", "disconnect"] as const) process.once(signal, () => stop.abort(signal));
+
+const settings = readSettings(process.cwd());
+if (settings.databaseUrl === null) {
+  process.stderr.write("The worker needs DATABASE_URL. npm start sets it for the worker that it starts.\n");
+  process.exit(1);
+}
+
+try {
+  await runWorker({ databaseUrl: settings.databaseUrl, writeRoots: settings.writeRoots, stop: stop.signal });
+  // Whatever still holds the event loop is not work: the work has returned.
+  process.exit(0);
+} catch (cause) {
+  process.stderr.write(`The worker failed: ${cause instanceof Error ? cause.stack : String(cause)}\n`);
+  process.exit(1);
+}
