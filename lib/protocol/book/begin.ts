@@ -22,7 +22,8 @@ export interface BeginRequest {
   readonly leaseMs: number;
   readonly snapshotId: string | null;
   readonly catalogFingerprint: string | null;
-  readonly claimJob: string | null;
+  /** A worker's claim of its job is the lease: its token is the grant's. Elsewhere each grant gets a token of its own. */
+  readonly claim: { readonly job: string; readonly token: string } | null;
   /** An earlier claim of the same process or job that is known to be over, so that its lease need not be waited for. */
   readonly earlierClaimIsOver: (call: CallFacts) => boolean;
 }
@@ -186,7 +187,7 @@ function refuseByRule(book: Book, call: CallFacts): Refusal | null {
 /** Check 13. */
 function grant(book: Book, call: CallFacts, request: BeginRequest): Begun {
   const attempt = call.attempt + 1;
-  const claimToken = book.facts.newId();
+  const claimToken = request.claim?.token ?? book.facts.newId();
   const leaseUntil = plusMs(book.now.at, request.leaseMs);
   const effectKey = effectKeyOf(book, call);
   book.note("proposal_verified", { phase: "resume", call_ref: call.callRef, proposal_hash: call.proposalHash });
@@ -198,7 +199,7 @@ function grant(book: Book, call: CallFacts, request: BeginRequest): Begun {
     claimKey: request.key,
     claimToken,
     claimedBy: request.worker,
-    claimJob: request.claimJob,
+    claimJob: request.claim?.job ?? null,
     leaseUntil,
     effectKey,
   });

@@ -1,0 +1,134 @@
+import postgres from "postgres";
+import { instant } from "@/lib/protocol/instant";
+
+/** The database role whose rights a process has. Source: schema "Roles". */
+export type AppRole = "holdpoint_app" | "holdpoint_worker";
+
+/** What changed, by ids alone, once it is committed. */
+export interface Change {
+  readonly workspace: string;
+  /** Internal run ids; empty when only the ledger or a list changed. */
+  readonly runs: readonly string[];
+}
+
+const types = {
+  // Times stay text with their microseconds; a Date would lose them.
+  date: { to: 1184, from: [1082, 1114, 1184], serialize: String, parse: instant },
+  // Counters, epoch milliseconds and sizes: all far below 2^53.
+  bigint: { to: 20, from: [20], serialize: String, parse: Number },
+};
+
+function openPool(url: string, max: number) {
+  return postgres(url, {
+    max,
+    types,
+    transform: postgres.camel,
+    onnotice: () => undefined,
+    connection: { TimeZone: "UTC", DateStyle: "ISO", application_name: "holdpoint" },
+  });
+}
+
+export type Pool = ReturnType<typeof openPool>;
+export type TransactionSql = Parameters<Parameters<Pool["begin"]>[1]>[0];
+
+/** A process's connections, and who is told of what it commits. */
+export interface Db {
+  readonly kind: "db";
+  readonly sql: Pool;
+  /** Null where roles could not be created: then the trace is protected by triggers alone. */
+  readonly role: AppRole | null;
+  readonly onCommit: (change: Change) => void;
+  close(): Promise<void>;
+}
+
+/** One open transaction in one workspace. A verb given this joins it instead of opening its own. */
+export interface Tx {
+  readonly kind: "tx";
+  readonly sql: TransactionSql;
+  readonly workspace: string;
+  readonly touched: Set<string>;
+}
+
+export type Scope = Db | Tx;
+
+/** Nothing was done: a lock or a connection was not to be had in time. The doors answer 503 `busy`. */
+export class Busy extends Error {
+  override readonly name = "Busy";
+}
+
+export interface ConnectOptions {
+  readonly role: AppRole;
+  readonly max?: number;
+  readonly onCommit?: (change: Change) => void;
+}
+
+export async function connect(url: string, options: ConnectOptions): Promise<Db> {
+  const sql = openPool(url, options.max ?? 10);
+  const [found] = await sql<{ member: boolean }[]>`
+    select pg_has_role(current_user, oid, 'member') as member from pg_roles where rolname = ${options.role}`;
+  return {
+    kind: "db",
+    sql,
+    role: found?.member ? options.role : null,
+    onCommit: options.onCommit ?? (() => undefined),
+    close: () => sql.end({ timeout: 5 }),
+  };
+}
+
+/**
+ * Run `work` in one transaction that sees one workspace. Role, workspace and time limits are set in the same flight as the first
+ * statement, so that forgetting them is not possible and costs no round trip.
+ */
+export async function inWorkspace<Value>(scope: Scope, workspace: string, work: (tx: Tx) => Promise<Value>): Promise<Value> {
+  if (scope.kind === "tx") {
+    if (scope.workspace !== workspace) throw new Error("a transaction belongs to one workspace");
+    return work(scope);
+  }
+  const touched = new Set<string>();
+  const value = await withBusy(
+    scope.sql.begin(async (sql) => {
+      const ready = prepare(sql, scope.role, workspace);
+      const done = work({ kind: "tx", sql, workspace, touched });
+      const [, result] = await Promise.all([ready, done]);
+      return { result };
+    }),
+  );
+  scope.onCommit({ workspace, runs: [...touched] });
+  return value.result as Value;
+}
+
+/** A transaction over no workspace, for the few questions that come before one is known. */
+export async function acrossWorkspaces<Value>(db: Db, work: (sql: TransactionSql) => Promise<Value>): Promise<Value> {
+  const { result } = await withBusy(
+    db.sql.begin(async (sql) => {
+      const ready = prepare(sql, db.role, "");
+      const [, result] = await Promise.all([ready, work(sql)]);
+      return { result };
+    }),
+  );
+  return result as Value;
+}
+
+function prepare(sql: TransactionSql, role: AppRole | null, workspace: string) {
+  return sql`
+    select set_config('holdpoint.workspace', ${workspace}, true),
+      set_config('lock_timeout', '2s', true),
+      set_config('idle_in_transaction_session_timeout', '10s', true)
+      ${role === null ? sql`` : sql`, set_config('role', ${role}, true)`}`.execute();
+}
+
+/** Lock not available, deadlock, serialisation, shutdown, too many connections: time cures each, and nothing was done. */
+const BUSY_STATES: readonly string[] = ["55P03", "40P01", "40001", "57P01", "57P03", "53300", "25P03"];
+const BUSY_ERRORS: readonly string[] = ["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECT_TIMEOUT", "ECONNREFUSED", "ECONNRESET"];
+
+async function withBusy<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (BUSY_STATES.includes(code) || BUSY_ERRORS.includes(code)) {
+      throw new Busy("the database could not do it now; nothing was done", { cause: error });
+    }
+    throw error;
+  }
+}

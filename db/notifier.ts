@@ -1,0 +1,104 @@
+import postgres from "postgres";
+import type { Change } from "./client";
+
+/** The one channel. A notification wakes; polling decides. */
+export const CHANNEL = "holdpoint";
+
+const GATHER_MS = 5;
+/** A payload over 8,000 bytes is an error: ids of 36 characters, with room to spare. */
+const MOST_IDS = 150;
+
+/**
+ * Tells other processes what was committed: after the commit, at most once every 5 ms, the first at once when idle. A hot
+ * transaction must not notify by itself: it would queue behind every other until its WAL is flushed.
+ */
+export class Notifier {
+  private readonly sql: postgres.Sql;
+  private readonly waiting = new Map<string, Set<string>>();
+  private timer: NodeJS.Timeout | null = null;
+  private sending: Promise<unknown> = Promise.resolve();
+
+  constructor(url: string) {
+    this.sql = postgres(url, { max: 1, onnotice: () => undefined, connection: { synchronous_commit: "off" } });
+  }
+
+  readonly tell = (change: Change): void => {
+    const ids = this.waiting.get(change.workspace) ?? new Set<string>();
+    for (const run of change.runs) ids.add(run);
+    this.waiting.set(change.workspace, ids);
+    if (this.timer) return;
+    this.send();
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (this.waiting.size > 0) this.tell({ workspace: [...this.waiting.keys()][0] ?? "", runs: [] });
+    }, GATHER_MS);
+    this.timer.unref();
+  };
+
+  async close(): Promise<void> {
+    if (this.timer) clearTimeout(this.timer);
+    await this.sending;
+    await this.sql.end({ timeout: 2 });
+  }
+
+  private send(): void {
+    const payloads = [...this.waiting].flatMap(([workspace, ids]) => inChunks(workspace, [...ids]));
+    this.waiting.clear();
+    this.sending = Promise.all(payloads.map((payload) => this.sql`select pg_notify(${CHANNEL}, ${payload})`)).catch(() => {
+      // Lost with its connection. Nobody may rely on a notification: everyone polls.
+    });
+  }
+}
+
+function inChunks(workspace: string, ids: readonly string[]): string[] {
+  const chunks: string[] = [];
+  for (let at = 0; at === 0 || at < ids.length; at += MOST_IDS) {
+    chunks.push(JSON.stringify({ workspace, runs: ids.slice(at, at + MOST_IDS) }));
+  }
+  return chunks;
+}
+
+/** One LISTEN connection a process, shared by everyone who waits for a change. */
+export class Listener {
+  private readonly sql: postgres.Sql;
+  private readonly subscribers = new Set<(change: Change | null) => void>();
+  private readonly started: Promise<unknown>;
+
+  constructor(url: string) {
+    this.sql = postgres(url, { max: 1, onnotice: () => undefined });
+    this.started = this.sql
+      .listen(
+        CHANNEL,
+        (payload) => this.publish(readChange(payload)),
+        // Re-listening after a lost connection: whatever was said meanwhile is gone, so everyone looks again.
+        () => this.publish(null),
+      )
+      .catch(() => undefined);
+  }
+
+  /** `null` means "something may have been missed: look again". Returns how to stop. */
+  subscribe(subscriber: (change: Change | null) => void): () => void {
+    this.subscribers.add(subscriber);
+    return () => this.subscribers.delete(subscriber);
+  }
+
+  async close(): Promise<void> {
+    await this.started;
+    await this.sql.end({ timeout: 2 });
+  }
+
+  private publish(change: Change | null): void {
+    for (const subscriber of this.subscribers) subscriber(change);
+  }
+}
+
+function readChange(payload: string): Change | null {
+  try {
+    const said: unknown = JSON.parse(payload);
+    if (typeof said !== "object" || said === null || !("workspace" in said) || !("runs" in said)) return null;
+    if (typeof said.workspace !== "string" || !Array.isArray(said.runs)) return null;
+    return { workspace: said.workspace, runs: said.runs.filter((run) => typeof run === "string") };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,143 @@
+import { v7 as newId } from "uuid";
+import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import type { CallRef } from "@/lib/protocol/call";
+import { canonicalJson } from "@/lib/protocol/canonical-json";
+import type { Instant } from "@/lib/protocol/instant";
+import { may } from "@/lib/protocol/may";
+import type { Caller } from "@/lib/protocol/principal";
+import { type Refusal, refusal } from "@/lib/protocol/refusals";
+import type { DelegationOrigin, Executor } from "@/lib/protocol/run";
+import { ok, type Result, refuse } from "@/lib/result";
+import { addMessages } from "./messages";
+import { recordRefusal, type Refused } from "./refuse";
+import { agentFor, EMPTY_SNAPSHOT, insertSnapshot } from "./snapshots";
+
+export interface RunRequest {
+  readonly runId: string | null;
+  readonly agent: string;
+  readonly snapshotId: string | null;
+  readonly threadId: string | null;
+  /** The thread's first message. */
+  readonly input: string | null;
+  readonly executor: Executor;
+  /** A person of the workspace, by id or e-mail; they may not approve what is done in their name. */
+  readonly onBehalfOf: string | null;
+  readonly parent: { readonly runId: string; readonly call: string } | null;
+  readonly isDemo?: boolean;
+}
+
+export interface OpenedRun {
+  readonly id: string;
+  readonly runId: string;
+  readonly threadId: string;
+  readonly snapshotId: string;
+  readonly executor: Executor;
+  readonly at: Instant;
+}
+
+type Opening = Result<OpenedRun, Refusal>;
+
+/** Open a run. Who executes it is fixed here. A known `run_id` is `run_exists`. Source: http-api "Agents and runs". */
+export async function openRun(scope: Scope, caller: Caller, request: RunRequest): Promise<Result<OpenedRun, Refused>> {
+  return inWorkspace(scope, caller.workspace, async (tx) => {
+    const opened = await tryOpen(tx, caller, request);
+    if (opened.ok) return opened;
+    const attempted = { verb: "open_run" as const, run: request.runId, input: { agent: request.agent } };
+    return refuse(await recordRefusal(tx, caller, attempted, opened.refusal, null));
+  });
+}
+
+async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Opening> {
+  const verb = request.executor === "cli" ? "drive_cli_run" : "open_run";
+  if (may(caller, verb) === "no" && caller.kind !== "system") return refuse(refusal("not_permitted"));
+  const agentId = await agentFor(tx, caller, request.agent);
+  if (agentId === null) return refuse(refusal("not_permitted", {}, "this agent's name belongs to another principal"));
+  const snapshotId = await snapshotFor(tx, agentId, request);
+  if (!snapshotId) return refuse(refusal("snapshot_mismatch", { supplied: request.snapshotId }));
+  const parent = await parentFor(tx, caller, request);
+  if (!parent.ok) return parent;
+
+  const id = newId();
+  const runId = request.runId ?? id;
+  const threadId = request.threadId ?? runId;
+  await tx.sql`insert into threads ${tx.sql({ workspaceId: tx.workspace, threadId })} on conflict do nothing`;
+  const [row] = await tx.sql<{ createdAt: Instant }[]>`
+    insert into runs ${tx.sql({
+      workspaceId: tx.workspace,
+      id,
+      runId,
+      agentId,
+      snapshotId,
+      threadId,
+      executor: request.executor,
+      principalId: caller.principal,
+      onBehalfOf: await personFor(tx, request.onBehalfOf),
+      isDemo: request.isDemo ?? false,
+      ...parent.value,
+    })} on conflict (workspace_id, run_id) do nothing returning created_at`;
+  if (!row) return refuse(await runExists(tx, caller, runId));
+  tx.touched.add(id);
+  if (request.input !== null) await addMessages(tx, threadId, [{ id: `input:${runId}`, role: "user", text: request.input }]);
+  return ok({ id, runId, threadId, snapshotId, executor: request.executor, at: row.createdAt });
+}
+
+async function snapshotFor(tx: Tx, agentId: string, request: RunRequest): Promise<string | undefined> {
+  if (request.snapshotId === null) return (await insertSnapshot(tx, agentId, request.agent, EMPTY_SNAPSHOT)).snapshotId;
+  const [known] = await tx.sql<{ snapshotId: string }[]>`
+    select snapshot_id from agent_snapshots
+    where workspace_id = ${tx.workspace} and agent_id = ${agentId} and snapshot_id = ${request.snapshotId}`;
+  return known?.snapshotId;
+}
+
+/** A run's state is told to its own principal alone. */
+async function runExists(tx: Tx, caller: Caller, runId: string): Promise<Refusal<"run_exists">> {
+  const [run] = await tx.sql<{ principalId: string; state: string }[]>`
+    select principal_id, state from runs where workspace_id = ${tx.workspace} and run_id = ${runId}`;
+  return refusal("run_exists", run?.principalId === caller.principal ? { run_id: runId, state: run.state } : {});
+}
+
+async function personFor(tx: Tx, named: string | null): Promise<string | null> {
+  if (named === null) return null;
+  const [person] = await tx.sql<{ id: string }[]>`
+    select p.id from people p
+    join members m on m.person_id = p.id and m.workspace_id = ${tx.workspace}
+    where p.id::text = ${named} or p.email = ${named}::citext`;
+  return person?.id ?? null;
+}
+
+interface ParentColumns {
+  readonly parentRun: string | null;
+  readonly parentCall: CallRef | null;
+  readonly rootRun: string | null;
+  readonly depth: number;
+  readonly origin: string | null;
+}
+
+const NO_PARENT: ParentColumns = { parentRun: null, parentCall: null, rootRun: null, depth: 0, origin: null };
+
+/** A parent is a run of the same principal, still alive, with that call; the origin is frozen here. Source: [S0]. */
+async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promise<Result<ParentColumns, Refusal>> {
+  if (parent === null) return ok(NO_PARENT);
+  const [run] = await tx.sql<{ id: string; cause: string | null; rootRun: string | null; rootRunId: string; depth: number; callRef: CallRef }[]>`
+    select r.id, r.cause, r.root_run, coalesce(root.run_id, r.run_id) as root_run_id, r.depth, c.call_ref
+    from runs r
+    join calls c on c.workspace_id = r.workspace_id and c.run = r.id and c.call_ref = ${parent.call}
+    left join runs root on root.workspace_id = r.workspace_id and root.id = r.root_run
+    where r.workspace_id = ${tx.workspace} and r.run_id = ${parent.runId} and r.principal_id = ${caller.principal}`;
+  if (!run) return refuse(refusal("unknown_run"));
+  if (run.cause !== null) return refuse(refusal("run_ended", { ended: { cause: run.cause } }));
+  const origin: DelegationOrigin = {
+    parent_run_id: parent.runId,
+    parent_call_ref: run.callRef,
+    root_run_id: run.rootRunId,
+    depth: run.depth + 1,
+  };
+  return ok({
+    parentRun: run.id,
+    parentCall: run.callRef,
+    rootRun: run.rootRun ?? run.id,
+    depth: run.depth + 1,
+    origin: canonicalJson({ ...origin }),
+  });
+}
+

@@ -1,0 +1,177 @@
+import { randomUUID } from "node:crypto";
+import { connect, type Db } from "@/db/client";
+import { decideTicket } from "@/db/store/decide";
+import { addPerson, ensureWorkspace, localCaller, makeKeyFor } from "@/db/store/identity";
+import { openRun } from "@/db/store/open-run";
+import { type CallRequest, proposeStep, type StepAnswer } from "@/db/store/propose";
+import type { TicketFacts } from "@/lib/protocol/book/facts";
+import { viewDigest } from "@/lib/protocol/ticket";
+import { readTicketView } from "@/db/queries/ticket-view";
+import type { Caller, Role } from "@/lib/protocol/principal";
+import type { Executor } from "@/lib/protocol/run";
+import { freshDatabase } from "./fresh-database";
+
+/** A suite's database with a workspace, an agent, and people in every role. */
+export interface World {
+  readonly db: Db;
+  readonly adminUrl: string;
+  readonly appUrl: string;
+  readonly workspace: string;
+  readonly agent: Caller;
+  readonly otherAgent: Caller;
+  readonly operatorKey: Caller;
+  readonly approver: Caller;
+  readonly approver2: Caller;
+  readonly operator: Caller;
+  readonly owner: Caller;
+  readonly system: Caller;
+  readonly cli: Caller;
+  close(): Promise<void>;
+}
+
+export async function newWorld(max = 20): Promise<World> {
+  const database = await freshDatabase();
+  const db = await connect(database.appUrl, { role: "holdpoint_worker", max });
+  const workspace = await ensureWorkspace(db);
+  const [agent, otherAgent, operatorKey] = await Promise.all([
+    keyCaller(db, workspace, "agent", "desk"),
+    keyCaller(db, workspace, "agent", "other-desk"),
+    keyCaller(db, workspace, "operator", "ops"),
+  ]);
+  const people = await Promise.all([
+    personCaller(db, workspace, "ada@example.test", "approver"),
+    personCaller(db, workspace, "bela@example.test", "approver"),
+    personCaller(db, workspace, "otto@example.test", "operator"),
+    personCaller(db, workspace, "olga@example.test", "owner"),
+  ]);
+  const [approver, approver2, operator, owner] = people as [Caller, Caller, Caller, Caller];
+  return {
+    db,
+    adminUrl: database.adminUrl,
+    appUrl: database.appUrl,
+    workspace,
+    agent,
+    otherAgent,
+    operatorKey,
+    approver,
+    approver2,
+    operator,
+    owner,
+    system: await localCaller(db, workspace, "system", "holdpoint", "system"),
+    cli: await localCaller(db, workspace, "cli", "tester", "cli"),
+    close: async () => {
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+async function keyCaller(db: Db, workspace: string, kind: "agent" | "operator", name: string): Promise<Caller> {
+  const { principal, keyId } = await makeKeyFor(db, workspace, kind, name);
+  return { workspace, principal, kind, role: null, person: null, display: name, surface: "api", credential: keyId };
+}
+
+export async function personCaller(db: Db, workspace: string, email: string, role: Role): Promise<Caller> {
+  const { person, principal } = await addPerson(db, workspace, email, role);
+  return {
+    workspace,
+    principal,
+    kind: "person",
+    role,
+    person,
+    display: email.split("@")[0] ?? email,
+    surface: "console",
+    credential: null,
+  };
+}
+
+export async function openTestRun(world: World, caller: Caller = world.agent, executor: Executor = "client"): Promise<string> {
+  const opened = await openRun(world.db, caller, {
+    runId: null,
+    agent: `agent-of-${caller.display}`,
+    snapshotId: null,
+    threadId: null,
+    input: null,
+    executor,
+    onBehalfOf: null,
+    parent: null,
+  });
+  if (!opened.ok) throw new Error(opened.refusal.code);
+  return opened.value.runId;
+}
+
+export function aCall(over: Partial<CallRequest> = {}): CallRequest {
+  return {
+    callId: null,
+    action: "send_money",
+    args: { amount: 156.9, recipient: "DH5939281092" },
+    output: "account:DH5939281092",
+    target: "permission",
+    declaredClass: null,
+    mcpServer: null,
+    why: null,
+    risk: "medium",
+    prompt: null,
+    schema: null,
+    options: null,
+    deadlineMs: null,
+    deadlineInMs: null,
+    onExpiry: "hold",
+    onDeny: "continue",
+    allowValidMs: null,
+    resumeMode: "replay_tool_call",
+    rebind: false,
+    ...over,
+  };
+}
+
+export interface StepOptions {
+  readonly step?: number;
+  readonly mode?: "parallel" | "sequential";
+  readonly coupling?: "independent" | "all_or_nothing";
+}
+
+export async function park(
+  world: World,
+  runId: string,
+  calls: readonly CallRequest[],
+  { step = 1, mode = "parallel", coupling = "independent" }: StepOptions = {},
+  caller: Caller = world.agent,
+): Promise<StepAnswer> {
+  const answer = await proposeStep(world.db, caller, runId, { step, mode, coupling, state: null, messages: [], calls });
+  if (!answer.ok) throw new Error(`${answer.refusal.code} ${JSON.stringify(answer.refusal.facts)}`);
+  return answer.value.value;
+}
+
+/** A run with one parked call, and its ticket. */
+export async function parked(world: World, over: Partial<CallRequest> = {}) {
+  const runId = await openTestRun(world);
+  const [answer] = (await park(world, runId, [aCall(over)])).calls;
+  if (!answer?.ticket) throw new Error("the call did not park");
+  return { runId, ticket: answer.ticket, call: answer.call };
+}
+
+/** A verdict as the console sends it: on the view as it stands. */
+export async function verdict(world: World, ticket: Pick<TicketFacts, "id">, decision: "allow" | "deny", reason?: string) {
+  const view = await readTicketView(world.db, world.workspace, ticket.id);
+  if (!view) throw new Error("no such ticket");
+  return {
+    decisionId: randomUUID(),
+    bodySha256: "0".repeat(64),
+    result:
+      decision === "allow"
+        ? ({ kind: "permission", decision } as const)
+        : ({ kind: "permission", decision, ...(reason === undefined ? {} : { reason }) } as const),
+    proposalHash: view.proposal_hash,
+    viewDigest: viewDigest(view),
+    seenForMs: null,
+  };
+}
+
+export async function allow(world: World, ticket: Pick<TicketFacts, "id">, caller: Caller = world.approver) {
+  return decideTicket(world.db, caller, ticket.id, await verdict(world, ticket, "allow"));
+}
+
+export async function deny(world: World, ticket: Pick<TicketFacts, "id">, caller: Caller = world.approver, reason?: string) {
+  return decideTicket(world.db, caller, ticket.id, await verdict(world, ticket, "deny", reason));
+}
