@@ -1,5 +1,5 @@
-import { type AnyPgColumn, type PgColumn, check, customType, timestamp, uuid } from "drizzle-orm/pg-core";
 import { sql } from "drizzle-orm";
+import { type AnyPgColumn, check, customType, type PgColumn, timestamp, uuid } from "drizzle-orm/pg-core";
 
 /** Case-insensitive text: one person whatever the case of the e-mail. */
 export const citext = customType<{ data: string }>({ dataType: () => "citext" });

@@ -1,6 +1,23 @@
 import { sql } from "drizzle-orm";
-import { check, foreignKey, index, integer, pgTable, primaryKey, smallint, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { JOB_KINDS, JOB_MAX_ATTEMPTS, JOB_ORIGINS, JOB_PRIORITY_DEFAULT, JOB_STATUSES } from "@/lib/protocol/mailbox-job";
+import {
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import {
+  JOB_KINDS,
+  JOB_MAX_ATTEMPTS,
+  JOB_ORIGINS,
+  JOB_PRIORITY_DEFAULT,
+  JOB_STATUSES,
+} from "@/lib/protocol/mailbox-job";
 import { instant, oneOf, workspaceId, writtenAt } from "./columns";
 import { runs } from "./runs";
 import { workspaces } from "./workspaces";
@@ -54,7 +71,11 @@ export const jobs = pgTable(
       columns: [table.workspaceId, table.mailboxId],
       foreignColumns: [mailboxes.workspaceId, mailboxes.mailboxId],
     }),
-    foreignKey({ name: "jobs_run", columns: [table.workspaceId, table.run], foreignColumns: [runs.workspaceId, runs.id] }),
+    foreignKey({
+      name: "jobs_run",
+      columns: [table.workspaceId, table.run],
+      foreignColumns: [runs.workspaceId, runs.id],
+    }),
     oneOf("jobs_status", table.status, JOB_STATUSES),
     oneOf("jobs_kind", table.kind, JOB_KINDS),
     oneOf("jobs_origin", table.origin, JOB_ORIGINS),

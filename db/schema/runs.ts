@@ -1,5 +1,16 @@
 import { sql } from "drizzle-orm";
-import { boolean, check, foreignKey, index, integer, pgTable, primaryKey, text, unique, uuid } from "drizzle-orm/pg-core";
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { EXECUTORS, RUN_CAUSES, RUN_STATES } from "@/lib/protocol/run";
 import { agentSnapshots, agents } from "./agents";
 import { bytea, instant, oneOf, workspaceId, writtenAt } from "./columns";

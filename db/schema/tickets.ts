@@ -1,5 +1,17 @@
 import { sql } from "drizzle-orm";
-import { bigint, check, foreignKey, index, integer, pgTable, primaryKey, text, unique, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { ON_DENY, ON_EXPIRY, RISKS } from "@/lib/protocol/call";
 import { SURFACES } from "@/lib/protocol/principal";
 import { calls } from "./calls";

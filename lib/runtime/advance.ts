@@ -1,0 +1,189 @@
+import type { Db } from "@/db/client";
+import { readProgress, type RunProgress } from "@/db/queries/run-progress";
+import { beginClaimed, completeCall } from "@/db/store/execute";
+import type { ClaimedJob } from "@/db/store/jobs";
+import type { CallFacts } from "@/lib/protocol/book/facts";
+import { isTerminal } from "@/lib/protocol/book/facts";
+import { canonicalJson, type CanonicalJson } from "@/lib/protocol/canonical-json";
+import { sha256Hex } from "@/lib/protocol/hash";
+import type { Caller } from "@/lib/protocol/principal";
+import type { FailAt } from "./failpoint";
+import { type Effect, perform } from "./gateway";
+import { takeNextStep } from "./recorded-agent";
+import { readRecording, RECORDING_FORMAT, type Recording, toolsOf } from "./recording";
+import { catalogOf } from "@/db/store/snapshots";
+
+export interface Advancing {
+  readonly db: Db;
+  /** Who executes: the system, per workspace. */
+  readonly system: Caller;
+  readonly worker: string;
+  readonly job: ClaimedJob;
+  readonly writeRoots: readonly string[];
+  readonly failAt: FailAt;
+  /** The claim was lost or the worker is stopping: go no further. */
+  readonly stop: AbortSignal;
+}
+
+/** What became of a look at a run: nothing more to do now, or look again later. */
+export type Advanced = { readonly kind: "done" } | { readonly kind: "later"; readonly inMs: number };
+
+const DONE: Advanced = { kind: "done" };
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Move one run as far as it goes without a person: begin what is approved, perform it, report it, and let the agent take its next
+ * step once every call has an outcome. Each step is a committed verb, so a crash between two of them loses nothing.
+ */
+export async function advanceRun(context: Advancing, run: string): Promise<Advanced> {
+  while (!context.stop.aborted) {
+    const progress = await readProgress(context.db, context.job.workspace, run);
+    if (!progress || progress.book.run.cause !== null || progress.book.run.executor !== "worker") return DONE;
+    const recording = recordingOf(progress);
+    const approved = progress.book.calls().filter((call) => call.status === "approved" || call.status === "executing");
+    if (approved.length > 0) {
+      const later = await executeAll(context, progress, recording, approved);
+      if (later) return later;
+      continue;
+    }
+    if (progress.book.calls().some((call) => !isTerminal(call)) || progress.book.openTickets().length > 0) return DONE;
+    if (!recording) return DONE;
+    const { run: facts } = progress.book;
+    const lastCalls = progress.book.callsOf(progress.highest);
+    const agent = agentOf(context, progress);
+    const next = await takeNextStep(context.db, agent, facts.runId, facts.threadId, recording, progress.highest, lastCalls);
+    if (!next.ok) throw new Error(`the recorded agent's next step was refused: ${next.refusal.code}`);
+    if (next.value === "finished") return DONE;
+  }
+  return { kind: "later", inMs: 0 };
+}
+
+/** The run's own principal: a recorded agent has no key, so its worker speaks for it. */
+function agentOf({ job }: Advancing, { principal }: RunProgress): Caller {
+  return {
+    workspace: job.workspace,
+    principal: principal.id,
+    kind: principal.kind,
+    role: null,
+    person: null,
+    display: principal.name,
+    surface: "worker",
+    credential: null,
+  };
+}
+
+/** The run's script, after its hash was checked; null when the run has none. */
+function recordingOf({ state, book }: RunProgress): Recording | null {
+  if (state?.format !== RECORDING_FORMAT || !state.bytes) return null;
+  if (sha256Hex(state.bytes) !== state.sha256) throw new Error(`the saved state of run ${book.run.runId} is not what was bound`);
+  return readRecording(Buffer.from(state.bytes).toString("utf8"));
+}
+
+/** Begin waits for no sibling; a call that must wait for time is looked at again later. */
+async function executeAll(
+  context: Advancing,
+  progress: RunProgress,
+  recording: Recording | null,
+  calls: readonly CallFacts[],
+): Promise<Advanced | null> {
+  let later: Advanced | null = null;
+  let moved = false;
+  for (const call of calls) {
+    if (context.stop.aborted) return { kind: "later", inMs: 0 };
+    const outcome = await execute(context, progress, recording, call);
+    if (outcome === "moved") moved = true;
+    else later = outcome;
+  }
+  return moved ? null : later;
+}
+
+async function execute(
+  context: Advancing,
+  { book }: RunProgress,
+  recording: Recording | null,
+  call: CallFacts,
+): Promise<"moved" | Advanced> {
+  const { runId } = book.run;
+  const registry = recording ? { snapshotId: book.run.snapshotId, catalogFingerprint: catalogOf(toolsOf(recording)).fingerprint } : NOTHING_LOADED;
+  const begun = await beginClaimed(
+    context.db,
+    context.system,
+    runId,
+    call.callRef,
+    {
+      requestId: call.authorisation?.requestId ?? "",
+      action: call.action,
+      args: call.args,
+      output: call.target,
+      worker: context.worker,
+      key: context.job.jobId,
+      leaseMs: 30_000,
+      ...registry,
+    },
+    { job: context.job.jobId, token: context.job.token },
+  );
+  context.failAt("after_claim");
+  if (!begun.ok) return afterRefusal(begun.refusal.code);
+  if (!begun.value.value.granted) return "moved";
+
+  context.failAt("before_effect");
+  const report = await effectOf(context, recording, call);
+  context.failAt("after_effect");
+  const { attempt } = begun.value.value;
+  await completeCall(context.db, context.system, runId, call.callRef, { attempt, ...report }, "worker");
+  context.failAt("after_commit");
+  return "moved";
+}
+
+const NOTHING_LOADED = { snapshotId: null, catalogFingerprint: null };
+
+/** What a worker meets at begin: time cures some, and everything else is somebody else's to move. Source: protocol §10. */
+function afterRefusal(code: string): "moved" | Advanced {
+  switch (code) {
+    case "in_progress":
+    case "run_awaiting":
+    case "in_undo_window":
+    case "batch_order":
+      return { kind: "later", inMs: LOOK_AGAIN_MS };
+    default:
+      return DONE;
+  }
+}
+
+interface EffectReport {
+  readonly output: CanonicalJson | null;
+  readonly error: CanonicalJson | null;
+  readonly recovered: boolean;
+}
+
+async function effectOf(context: Advancing, recording: Recording | null, call: CallFacts): Promise<EffectReport> {
+  const effect = recording ? null : await perform(call, context.writeRoots);
+  if (effect) return reportOf(effect, call);
+  const step = recording?.steps[call.step - 1];
+  const recorded = step?.kind === "calls" ? step.calls[call.batchIndex] : undefined;
+  if (!recorded) return failure("unknown_action", `no action ${call.action} is registered here`);
+  if (recorded.error !== null) return { output: null, error: canonicalJson({ message: recorded.error }), recovered: false };
+  return { output: canonicalJson(recorded.result), error: null, recovered: false };
+}
+
+function reportOf(effect: Effect, call: CallFacts): EffectReport {
+  switch (effect.kind) {
+    case "executed":
+    case "recovered":
+      return {
+        output: canonicalJson({ written: call.target, content_hash: effect.contentHash }),
+        error: null,
+        recovered: effect.kind === "recovered",
+      };
+    case "output_conflict":
+      return failure(effect.kind, `the target holds something else (${effect.existingHash})`);
+    case "output_outside_roots":
+      return failure(effect.kind, "the target is beneath no write root");
+    case "invalid_args":
+      return failure(effect.kind, effect.detail);
+  }
+}
+
+function failure(code: string, message: string): EffectReport {
+  return { output: null, error: canonicalJson({ code, message }), recovered: false };
+}
