@@ -145,7 +145,7 @@ async function externalPostgres() {
   }
   try {
     const where = { HOLDPOINT_TEST_DATABASE_URL: server.url };
-    return await vitest("pg", ["db", "--exclude=db/embedded.pg.test.ts"], where);
+    return await vitest("pg", ["db/store/", "db/queries/", "db/migrate"], where);
   } finally {
     await server.stop();
   }
