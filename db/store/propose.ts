@@ -78,7 +78,8 @@ export async function proposeStep(
   effectClass?: IdempotencyClass,
 ): Promise<Outcome<StepAnswer>> {
   const attempted = { run: runId, input: { step: request.step, actions: request.calls.map((call) => call.action) } };
-  return visit(scope, caller, { verb: "propose", at: { run: runId }, step: request.step, attempted }, async (visited) => {
+  const verb = caller.kind === "cli" ? "drive_cli_run" : "propose";
+  return visit(scope, caller, { verb, at: { run: runId }, step: request.step, attempted }, async (visited) => {
     const { tx, book, open } = visited;
     const calls = proposedCalls(book, request.calls, effectClass);
     if (!calls.ok) return calls;

@@ -18,6 +18,8 @@ export interface Settings {
   readonly writeRoots: readonly string[];
   /** Null: seed the demo into an empty embedded database only. */
   readonly demo: boolean | null;
+  /** Tests only: where this process is to be killed, as `name:n`. */
+  readonly failpoint: string | null;
 }
 
 const blankIsUnset = (value: unknown) => (value === "" ? undefined : value);
@@ -49,6 +51,7 @@ const schema = z.object({
     blankIsUnset,
     z.enum(["0", "1"], "HOLDPOINT_DEMO must be 1 (seed the demo) or 0 (never), or unset.").optional(),
   ),
+  HOLDPOINT_FAILPOINT: z.preprocess(blankIsUnset, z.string().optional()),
 });
 
 /**
@@ -74,6 +77,7 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv = process.env)
     dataDir,
     writeRoots: (roots ?? [os.tmpdir(), path.join(dataDir, "out")]).map((entry) => path.resolve(root, entry)),
     demo: value.HOLDPOINT_DEMO === undefined ? null : value.HOLDPOINT_DEMO === "1",
+    failpoint: value.HOLDPOINT_FAILPOINT ?? null,
   };
 }
 
