@@ -259,3 +259,10 @@ export interface Reader {
   readonly role: Role;
   readonly workspace: string;
 }
+
+/** What the palette finds by a few letters of an id, an action or an agent. */
+export interface PaletteAnswer {
+  readonly tickets: readonly { readonly ticket_id: string; readonly action: string; readonly agent: string }[];
+  readonly runs: readonly { readonly run_id: string; readonly agent: string }[];
+  readonly now_ms: number;
+}

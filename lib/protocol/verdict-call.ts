@@ -9,7 +9,8 @@ const WORKER_GONE_MS = 15_000;
 
 export function indeterminateCall(call: LiveCallFacts): RunVerdict {
   const by = call.claimed_by === null ? say`` : say` by ${quoted(call.claimed_by)}`;
-  const lease = call.lease_until_ms === null ? say`and its lease ran out` : say`lease expired ${ago(call.lease_until_ms)}`;
+  const lease =
+    call.lease_until_ms === null ? say`and its lease ran out` : say`lease expired ${ago(call.lease_until_ms)}`;
   return {
     kind: "indeterminate",
     tone: "odd",
@@ -70,7 +71,9 @@ export function executingCall(call: LiveCallFacts, nowMs: number): RunVerdict {
         ? say` It is safe to repeat, so it may be begun again.`
         : say` It is not safe to repeat, so it becomes indeterminate and waits for a person.`),
     ],
-    step: repeats ? say`none; wait for the next attempt.` : say`look for it where it would have happened, then settle the call.`,
+    step: repeats
+      ? say`none; wait for the next attempt.`
+      : say`look for it where it would have happened, then settle the call.`,
     action: repeats ? null : { kind: "settle", call_ref: call.call_ref },
     brief: say`lease lost ${ago(until)}`,
   };
@@ -78,7 +81,8 @@ export function executingCall(call: LiveCallFacts, nowMs: number): RunVerdict {
 
 export function approvedCall(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdict {
   if (call.unreported) return unreported(call);
-  if (call.allow_valid_until_ms !== null && call.allow_valid_until_ms < nowMs) return lapsed(call, call.allow_valid_until_ms);
+  if (call.allow_valid_until_ms !== null && call.allow_valid_until_ms < nowMs)
+    return lapsed(call, call.allow_valid_until_ms);
   return run.executor === "worker" ? forWorker(run, call, nowMs) : forAgent(run, call, nowMs);
 }
 
@@ -130,7 +134,8 @@ function forWorker(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdic
   const job = run.job;
   const sinceMs = call.allowed?.at_ms ?? run.created_ms;
   if (job?.status === "Claimed") return claimed(call, job);
-  if (run.worker_seen_ms === null || nowMs - run.worker_seen_ms > WORKER_GONE_MS) return noWorker(call, run.worker_seen_ms);
+  if (run.worker_seen_ms === null || nowMs - run.worker_seen_ms > WORKER_GONE_MS)
+    return noWorker(call, run.worker_seen_ms);
   if (job !== null && job.attempt_count > 0 && job.available_ms > nowMs) return retrying(call, job);
   if (nowMs - sinceMs < NOT_PICKED_UP_MS) return justAllowed(call, "a worker", []);
   return {
@@ -191,7 +196,10 @@ function retrying(call: LiveCallFacts, job: JobFacts): RunVerdict {
     kind: "retrying",
     tone: "wait",
     moving: true,
-    sentence: [...bold(say`Waiting to try again: ${allowed(call)}, ${next} at ${time(job.available_ms)}.`), ...lastError(job)],
+    sentence: [
+      ...bold(say`Waiting to try again: ${allowed(call)}, ${next} at ${time(job.available_ms)}.`),
+      ...lastError(job),
+    ],
     step: null,
     action: null,
     brief: say`retries ${time(job.available_ms)}`,

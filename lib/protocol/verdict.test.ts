@@ -7,7 +7,10 @@ import { VERDICT_KINDS, type VerdictKind } from "./verdict-words";
 const MINUTE = 60_000;
 const NOW = 1_800_000_000_000;
 
-const spell = { time: (at: number) => `T${(at - NOW) / MINUTE}`, ago: (at: number) => `${(NOW - at) / MINUTE} min ago` };
+const spell = {
+  time: (at: number) => `T${(at - NOW) / MINUTE}`,
+  ago: (at: number) => `${(NOW - at) / MINUTE} min ago`,
+};
 
 const RUN: RunFacts = {
   run_id: "run_1",
@@ -91,7 +94,10 @@ const CASES: readonly {
   },
   {
     when: "two tickets are open, the older one is told",
-    run: { ...open(), open_tickets: [TICKET, { ...TICKET, ticket_id: "t0", opened_ms: NOW - 9 * MINUTE, deadline_ms: null }] },
+    run: {
+      ...open(),
+      open_tickets: [TICKET, { ...TICKET, ticket_id: "t0", opened_ms: NOW - 9 * MINUTE, deadline_ms: null }],
+    },
     kind: "awaiting_decision",
     sentence:
       "Waiting for a decision on send_money to DH5939281092, asked T-9, 9 min ago. It has no deadline. 1 other ticket waits beside it.",
@@ -145,7 +151,8 @@ const CASES: readonly {
     when: "an allow is seconds old",
     run: live({ allowed: { by: "Rosa Lindqvist", at_ms: NOW - 1_000 } }),
     kind: "queued",
-    sentence: "Moving: allowed T-0.016666666666666666 by Rosa Lindqvist, ready for its agent. Its agent was last seen T0.",
+    sentence:
+      "Moving: allowed T-0.016666666666666666 by Rosa Lindqvist, ready for its agent. Its agent was last seen T0.",
     action: null,
     brief: "approved, ready for its agent",
   },

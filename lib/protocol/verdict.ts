@@ -54,7 +54,8 @@ function ended(run: RunFacts): RunVerdict {
     ],
     step: late === 0 ? null : say`compare what was reported late with what you see outside.`,
     action: late === 0 ? null : { kind: "read_trace" },
-    brief: late === 0 ? say`${lower(ending.words)} ${time(at)}` : say`${lower(ending.words)}, ${lateEffects} after the end`,
+    brief:
+      late === 0 ? say`${lower(ending.words)} ${time(at)}` : say`${lower(ending.words)}, ${lateEffects} after the end`,
   };
 }
 
@@ -85,7 +86,8 @@ interface Wait {
 function openTicket(run: RunFacts, ticket: OpenTicketFacts): RunVerdict {
   const wait = waitFor(ticket);
   const others = run.open_tickets.length - 1;
-  const due = ticket.deadline_ms === null ? say` It has no deadline.` : say` Its deadline is ${time(ticket.deadline_ms)}.`;
+  const due =
+    ticket.deadline_ms === null ? say` It has no deadline.` : say` Its deadline is ${time(ticket.deadline_ms)}.`;
   const beside = others === 0 ? say`` : say` ${count(others, "other ticket waits", "other tickets wait")} beside it.`;
   return {
     kind: wait.kind,
@@ -104,7 +106,12 @@ function openTicket(run: RunFacts, ticket: OpenTicketFacts): RunVerdict {
 }
 
 function waitFor(ticket: OpenTicketFacts): Wait {
-  const agent = (forWhat: Sentence): Wait => ({ kind: "awaiting_agent", forWhat, brief: "awaiting its agent", step: null });
+  const agent = (forWhat: Sentence): Wait => ({
+    kind: "awaiting_agent",
+    forWhat,
+    brief: "awaiting its agent",
+    step: null,
+  });
   const paused = (why: string): Wait => ({
     kind: "paused",
     forWhat: say`someone to continue it: ${why}`,

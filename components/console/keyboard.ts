@@ -1,0 +1,34 @@
+"use client";
+
+import { useEffect, useRef } from "react";
+
+export type Shortcuts = Readonly<Record<string, (() => void) | undefined>>;
+
+/**
+ * Single keys of a page. A held key counts once; keys are off inside fields, with a modifier, and while a dialog or menu is open.
+ */
+export function useShortcuts(shortcuts: Shortcuts, enabled = true): void {
+  const current = useRef(shortcuts);
+  current.current = shortcuts;
+  useEffect(() => {
+    if (!enabled) return undefined;
+    const press = (event: KeyboardEvent) => {
+      if (event.repeat || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
+      if (isInField(event.target) || isOverlayOpen()) return;
+      const act = current.current[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, [enabled]);
+}
+
+export function isInField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
+}
+
+export function isOverlayOpen(): boolean {
+  return document.querySelector('[role="dialog"], [role="menu"]') !== null;
+}

@@ -1,0 +1,119 @@
+"use client";
+
+import { useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import type { ChangeFrame } from "@/lib/protocol/console-view";
+import { noteServerClock, serverNow } from "./server-clock";
+
+export type LiveState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "live"; readonly asOfMs: number }
+  | { readonly kind: "lost"; readonly sinceMs: number; readonly attempt: number };
+
+const Live = createContext<LiveState>({ kind: "connecting" });
+
+/** The server pings every 10 s; a stream that is silent for longer than two of them is not live, whatever its socket says. */
+const SILENCE_MS = 25_000;
+
+interface LiveProviderProps {
+  readonly path: string;
+  readonly children: ReactNode;
+}
+
+/** One stream for the whole console. It carries ids only; what they name is read again from committed rows. */
+export function LiveProvider({ path, children }: LiveProviderProps) {
+  const [state, setState] = useState<LiveState>({ kind: "connecting" });
+  const queries = useQueryClient();
+  useEffect(() => {
+    const stream = new ChangeStream(path, {
+      onState: setState,
+      onRebuild: () => void queries.invalidateQueries(),
+      onChange: (frame) => {
+        for (const run of frame.runs) void queries.invalidateQueries({ queryKey: ["run", run] });
+        for (const ticket of frame.tickets) void queries.invalidateQueries({ queryKey: ["ticket", ticket] });
+        for (const list of ["inbox", "runs", "refusals"]) void queries.invalidateQueries({ queryKey: [list] });
+      },
+    });
+    stream.open();
+    return () => stream.close();
+  }, [path, queries]);
+  return <Live.Provider value={state}>{children}</Live.Provider>;
+}
+
+export function useLive(): LiveState {
+  return useContext(Live);
+}
+
+interface StreamEvents {
+  readonly onState: (state: LiveState) => void;
+  readonly onChange: (frame: ChangeFrame) => void;
+  /** Changes may have been missed: everything shown is read again. */
+  readonly onRebuild: () => void;
+}
+
+class ChangeStream {
+  readonly #path: string;
+  readonly #events: StreamEvents;
+  #source: EventSource | null = null;
+  #watch: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #attempt = 0;
+  #lostSince: number | null = null;
+  #wasOpen = false;
+
+  constructor(path: string, events: StreamEvents) {
+    this.#path = path;
+    this.#events = events;
+  }
+
+  open(): void {
+    const source = new EventSource(this.#path);
+    this.#source = source;
+    source.addEventListener("open", () => this.#opened());
+    source.addEventListener("ping", (event) => this.#heard(event));
+    source.addEventListener("change", (event) => {
+      const frame = JSON.parse(event.data) as ChangeFrame;
+      this.#heard(event);
+      this.#events.onChange(frame);
+    });
+    source.addEventListener("error", () => this.#lost());
+    this.#watchOver();
+  }
+
+  close(): void {
+    clearTimeout(this.#watch);
+    clearTimeout(this.#retry);
+    this.#source?.close();
+    this.#source = null;
+  }
+
+  #opened(): void {
+    // What was read before the stream stood may be older than its first frame.
+    if (this.#wasOpen || this.#lostSince !== null) this.#events.onRebuild();
+    this.#wasOpen = true;
+    this.#attempt = 0;
+    this.#lostSince = null;
+    this.#events.onState({ kind: "live", asOfMs: serverNow() });
+    this.#watchOver();
+  }
+
+  #heard(event: MessageEvent<string>): void {
+    const { now_ms } = JSON.parse(event.data) as { readonly now_ms: number };
+    noteServerClock(now_ms);
+    this.#events.onState({ kind: "live", asOfMs: now_ms });
+    this.#watchOver();
+  }
+
+  #watchOver(): void {
+    clearTimeout(this.#watch);
+    this.#watch = setTimeout(() => this.#lost(), SILENCE_MS);
+  }
+
+  #lost(): void {
+    this.close();
+    this.#lostSince ??= serverNow();
+    this.#attempt += 1;
+    this.#events.onState({ kind: "lost", sinceMs: this.#lostSince, attempt: this.#attempt });
+    this.#retry = setTimeout(() => this.open(), Math.min(8_000, 250 * 2 ** this.#attempt));
+  }
+}

@@ -1,0 +1,119 @@
+"use client";
+
+import { useQueryClient } from "@tanstack/react-query";
+import { OctagonX } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { type ReactNode, useRef, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { TextArea } from "@/components/ui/input";
+import type { OperatorAnswer, ShownRefusal } from "@/lib/protocol/console-view";
+import { useAnnounce } from "./live-region";
+import { TONE_CLASS } from "./status";
+
+interface OperatorDialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  /** Also the name of the button that does it. */
+  readonly title: string;
+  readonly says: ReactNode;
+  readonly children?: ReactNode;
+  readonly reasonLabel?: string;
+  /** Query keys to read again afterwards. */
+  readonly touched: readonly (readonly [string, string])[];
+  readonly act: (reason: string, clickId: string) => Promise<OperatorAnswer>;
+}
+
+/** An operator's act: what it will do, a reason that is kept with it, and the server's own answer in place. */
+export function OperatorDialog({ open, onClose, title, says, children, reasonLabel = "Reason", touched, act }: OperatorDialogProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { reason, setReason, sending, refused, submit } = useOperatorAct(title, touched, act, onClose);
+  return (
+    <Dialog open={open} onOpenChange={(next) => !next && onClose()} title={title} initialFocus={field}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <div className="dialog-body">
+          <p className="text-muted-foreground">{says}</p>
+          {children}
+          <label className="grid gap-1">
+            <span className="font-medium">{reasonLabel}</span>
+            <TextArea ref={field} required maxLength={4_000} value={reason} onChange={(event) => setReason(event.target.value)} />
+          </label>
+          {refused && (
+            <div className={`notice ${TONE_CLASS.bad}`} role="alert">
+              <OctagonX className="icon" aria-hidden="true" />
+              <p>
+                <b className="font-medium">{refused.title}. Nothing was changed.</b>{" "}
+                <span className="text-muted-foreground">
+                  {refused.advice} <span className="mono">{refused.code}</span>
+                </span>
+              </p>
+            </div>
+          )}
+        </div>
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Back</Button>
+          <Button type="submit" look="primary" aria-disabled={sending || reason.trim() === "" || undefined}>
+            {title}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const NO_ANSWER: ShownRefusal = {
+  code: "no_answer",
+  title: "No answer came back",
+  advice: "It may or may not have been done. Press again: the same click counts once.",
+  facts: {},
+};
+
+function useOperatorAct(
+  title: string,
+  touched: OperatorDialogProps["touched"],
+  act: OperatorDialogProps["act"],
+  onClose: () => void,
+) {
+  const [reason, setReason] = useState("");
+  const [sending, setSending] = useState(false);
+  const [refused, setRefused] = useState<ShownRefusal | null>(null);
+  // Kept until there is an answer, so that pressing again is a resend and not a second act.
+  const click = useRef<string | null>(null);
+  const queries = useQueryClient();
+  const router = useRouter();
+  const announce = useAnnounce();
+
+  const settle = (answer: OperatorAnswer) => {
+    click.current = null;
+    if (!answer.ok) {
+      setRefused(answer.refusal);
+      return;
+    }
+    announce(`${title}: done.`);
+    setReason("");
+    onClose();
+    if (answer.successor_ticket_id !== null) router.push(`/tickets/${answer.successor_ticket_id}`);
+  };
+  const send = async () => {
+    click.current ??= crypto.randomUUID();
+    setSending(true);
+    setRefused(null);
+    try {
+      settle(await act(reason.trim(), click.current));
+    } catch {
+      setRefused(NO_ANSWER);
+    } finally {
+      setSending(false);
+      for (const queryKey of touched) void queries.invalidateQueries({ queryKey: [...queryKey] });
+    }
+  };
+  const submit = () => {
+    if (!sending && reason.trim() !== "") void send();
+  };
+  return { reason, setReason, sending, refused, submit };
+}

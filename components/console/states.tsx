@@ -1,0 +1,144 @@
+"use client";
+
+import { DatabaseZap, LogIn, type LucideIcon, RefreshCw, WifiOff } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button, buttonClass } from "@/components/ui/button";
+import type { Tone } from "@/lib/protocol/verdict-words";
+import { CopyButton } from "./copy-button";
+import { useLive } from "./live";
+import { isSignedOut, ReadFailed } from "./read";
+import { TONE_CLASS } from "./status";
+import { Moment } from "./time";
+
+interface StateProps {
+  readonly icon: LucideIcon;
+  readonly tone: Tone;
+  readonly title: ReactNode;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly alert?: boolean;
+}
+
+/** The shape that empty, failing and signed out share: a mark, a fact, an explanation, the one next step. */
+export function State({ icon: Icon, tone, title, children, actions, alert = false }: StateProps) {
+  return (
+    <div className={`state ${TONE_CLASS[tone]}`} role={alert ? "alert" : undefined}>
+      <Icon className="icon" aria-hidden="true" />
+      <h2>{title}</h2>
+      {children}
+      {actions && <div className="mt-3 flex flex-wrap gap-2">{actions}</div>}
+    </div>
+  );
+}
+
+interface FailingProps {
+  /** As "The inbox". */
+  readonly what: string;
+  /** What the failure does not say. */
+  readonly unknown: string;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+}
+
+/** A failed read never looks like an empty list. */
+export function Failing({ what, unknown, error, onRetry }: FailingProps) {
+  if (isSignedOut(error)) return <SignedOut />;
+  const at = error instanceof ReadFailed ? error.at : null;
+  const details = error instanceof Error ? error.message : String(error);
+  return (
+    <State
+      icon={DatabaseZap}
+      tone="bad"
+      title={`${what} could not be read`}
+      alert
+      actions={
+        <>
+          <Button onClick={onRetry}>
+            <RefreshCw className="icon icon-sm" aria-hidden="true" />
+            Try now
+          </Button>
+          <CopyButton text={details} label="Copy details" />
+        </>
+      }
+    >
+      <p>
+        {unknown}
+        {at !== null && (
+          <>
+            {" "}
+            It was tried at <Moment atMs={at} />.
+          </>
+        )}
+      </p>
+      <p className="mono mt-2 text-foreground">{details}</p>
+    </State>
+  );
+}
+
+export function SignedOut() {
+  const here = typeof window === "undefined" ? "" : window.location.pathname + window.location.search;
+  return (
+    <State
+      icon={LogIn}
+      tone="off"
+      title="Your session ended"
+      alert
+      actions={
+        <a className={buttonClass("primary")} href={`/sign-in?next=${encodeURIComponent(here)}`}>
+          Sign in
+        </a>
+      }
+    >
+      <p>Nothing you pressed since then was decided. Sign in to come back to this page, with its filters.</p>
+    </State>
+  );
+}
+
+/** Rows of the real height, after 150 ms; never over facts. */
+export function LoadingRows({
+  what,
+  rows = 8,
+  dense = false,
+}: {
+  readonly what: string;
+  readonly rows?: number;
+  readonly dense?: boolean;
+}) {
+  return (
+    <div role="status" aria-label={`Loading ${what}`} className="after-150ms">
+      {Array.from({ length: rows }, (_, row) => (
+        <div
+          // The rows are all alike and never move.
+          key={`${what}-${row}`}
+          className={`flex items-center gap-8 border-b border-border px-[var(--gutter)] ${dense ? "h-[var(--row-dense)]" : "h-[var(--row)]"}`}
+        >
+          <span className="skeleton w-11" />
+          <span className={`skeleton ${WIDTHS[row % WIDTHS.length]}`} />
+          <span className="skeleton ml-auto w-10" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const WIDTHS = ["w-[56%]", "w-[42%]", "w-[63%]", "w-[48%]", "w-[58%]", "w-[37%]"] as const;
+
+/** The stream is lost: what is shown stays readable, and says how old it is. */
+export function StaleNotice() {
+  const live = useLive();
+  if (live.kind !== "lost") return null;
+  return (
+    <div className={`notice notice-edge ${TONE_CLASS.wait}`} role="alert">
+      <WifiOff className="icon" aria-hidden="true" />
+      <div>
+        <p className="font-medium">
+          Not live since <Moment atMs={live.sinceMs} />. Decisions are off.
+        </p>
+        <p className="text-muted-foreground">
+          This is as committed then. Reconnecting, attempt {live.attempt}; the view is rebuilt before Allow and Deny
+          return.
+        </p>
+      </div>
+    </div>
+  );
+}

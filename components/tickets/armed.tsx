@@ -1,0 +1,78 @@
+"use client";
+
+import { Check } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
+import { Key } from "@/components/console/key";
+import { useShortcuts } from "@/components/console/keyboard";
+import { Quoted } from "@/components/console/pieces";
+import { Button } from "@/components/ui/button";
+import type { TicketPage } from "@/lib/protocol/console-view";
+import type { AllowGate } from "./decision-bar";
+import { DecideButton } from "./decide-button";
+import { targetOf } from "./ticket-title";
+import type { Decision } from "./use-decision";
+import { READING_MS } from "./use-view-settled";
+
+interface ArmedProps {
+  readonly page: TicketPage;
+  readonly decision: Decision;
+  readonly gate: AllowGate;
+  readonly viewKey: string;
+  readonly sinceMs: number;
+  readonly reason: string;
+}
+
+/** High risk: Allow was pressed once and nothing is decided. Focus goes to the consequence, not to Confirm Allow. */
+export function Armed({ page, decision, gate, viewKey, sinceMs, reason }: ArmedProps) {
+  const group = useRef<HTMLFieldSetElement>(null);
+  useEffect(() => group.current?.focus(), []);
+  useShortcuts({ Escape: decision.disarm });
+  const confirm = () => {
+    // Confirm stands where Allow stood: the second half of a double click must not find it.
+    if (performance.now() - sinceMs < READING_MS || gate.closedBecause !== null) return;
+    decision.send("allow", reason, null);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.target !== group.current) return;
+    event.preventDefault();
+    if (!event.repeat) confirm();
+  };
+  return (
+    <fieldset ref={group} tabIndex={-1} className="armed outline-none" aria-label="Confirm Allow" onKeyDown={press}>
+      <p>
+        <Consequence page={page} />
+      </p>
+      <div className="decision-row">
+        <Button size="decide" onClick={decision.disarm} aria-keyshortcuts="Escape">
+          Back<Key>Esc</Key>
+        </Button>
+        <DecideButton icon={Check} label="Confirm Allow" keyCap="⏎" primary off={gate.closedBecause} viewKey={viewKey} onDecide={confirm} />
+      </div>
+    </fieldset>
+  );
+}
+
+/** What happens, spelt out from the committed proposal and the call's class; never from the agent's words. */
+function Consequence({ page }: { readonly page: TicketPage }) {
+  const { action, target } = targetOf(page);
+  const call = page.call;
+  const who = call?.executor === "worker" ? "as soon as a worker claims it" : "as soon as its agent begins it";
+  return (
+    <>
+      <strong className="font-semibold">
+        Runs <Quoted text={action} />
+        {target !== null && (
+          <>
+            {" "}
+            on <Quoted text={target} />
+          </>
+        )}
+        , once.
+      </strong>{" "}
+      <span className="text-muted-foreground">
+        {call?.effective_class === "none" ? "The tool declares no undo and is not safe to repeat. " : "The tool declares no undo. "}
+        It runs {who}.
+      </span>
+    </>
+  );
+}

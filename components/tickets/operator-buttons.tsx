@@ -1,0 +1,97 @@
+"use client";
+
+import { CircleSlash, Replace } from "lucide-react";
+import { useState } from "react";
+import { useActions } from "@/components/console/actions";
+import { OperatorDialog } from "@/components/console/operator-dialog";
+import { Button } from "@/components/ui/button";
+import { Select } from "@/components/ui/input";
+import type { TicketPage } from "@/lib/protocol/console-view";
+
+type Open = "replace" | "cancel_call" | "cancel_run" | null;
+
+/** What operators may do about a ticket. None of it is a decision: nothing here lets a call run. */
+export function OperatorButtons({ page }: { readonly page: TicketPage }) {
+  const [open, setOpen] = useState<Open>(null);
+  const held = page.expired_ms !== null;
+  const approved = page.status !== "open";
+  return (
+    <>
+      {!approved && page.call !== null && (
+        <Button look={held ? "plain" : "quiet"} size="decide" onClick={() => setOpen("cancel_call")}>
+          <CircleSlash className="icon" aria-hidden="true" />
+          Cancel call
+        </Button>
+      )}
+      {held && (
+        <Button size="decide" onClick={() => setOpen("cancel_run")}>
+          <CircleSlash className="icon" aria-hidden="true" />
+          Cancel run
+        </Button>
+      )}
+      {(held || approved || !page.may.decide) && page.call !== null && (
+        <Button size="decide" onClick={() => setOpen("replace")}>
+          <Replace className="icon" aria-hidden="true" />
+          Replace ticket
+        </Button>
+      )}
+      <OperatorDialogs page={page} open={open} onClose={() => setOpen(null)} />
+    </>
+  );
+}
+
+const DEADLINES = [
+  { value: "", label: "As long as the old one’s" },
+  { value: "900000", label: "15 minutes" },
+  { value: "3600000", label: "1 hour" },
+  { value: "28800000", label: "8 hours" },
+  { value: "86400000", label: "1 day" },
+] as const;
+
+function OperatorDialogs({ page, open, onClose }: { readonly page: TicketPage; readonly open: Open; readonly onClose: () => void }) {
+  const { cancelCall, cancelRun, replaceTicket } = useActions();
+  const [deadline, setDeadline] = useState("");
+  const touched = [
+    ["ticket", page.ticket_id],
+    ["run", page.run_id],
+  ] as const;
+  return (
+    <>
+      <OperatorDialog
+        open={open === "replace"}
+        onClose={onClose}
+        title="Replace ticket"
+        says="Asks again under a new id, with a fresh deadline. This ticket is superseded and never decided; the call stays as it is."
+        touched={touched}
+        act={(reason, click_id) => replaceTicket({ ticket_id: page.ticket_id, reason, click_id, deadline_in_ms: deadline === "" ? null : Number(deadline) })}
+      >
+        <label className="grid gap-1">
+          <span className="font-medium">Deadline</span>
+          <Select value={deadline} onChange={(event) => setDeadline(event.target.value)}>
+            {DEADLINES.map((choice) => (
+              <option key={choice.value} value={choice.value}>
+                {choice.label}
+              </option>
+            ))}
+          </Select>
+        </label>
+      </OperatorDialog>
+      <OperatorDialog
+        open={open === "cancel_call"}
+        onClose={onClose}
+        title="Cancel call"
+        says="Closes this ticket and its call. The model is told “cancelled”; its run goes on. Deny is another thing: it gives the model a blocked result."
+        touched={touched}
+        act={(reason, click_id) => cancelCall({ ticket_id: page.ticket_id, reason, click_id })}
+      />
+      <OperatorDialog
+        open={open === "cancel_run"}
+        onClose={onClose}
+        title="Cancel run"
+        says="Ends the whole run: its open tickets and calls that were never begun are cancelled. A call that executes now is left as it is."
+        touched={touched}
+        act={(reason, click_id) => cancelRun({ run_id: page.run_id, reason, click_id })}
+      />
+    </>
+  );
+}
