@@ -22,6 +22,8 @@ export interface RunHead {
   readonly resumeFailed: CanonicalJson | null;
   readonly output: CanonicalJson | null;
   readonly seq: number;
+  /** A call is executing: facts of it may still follow the run's end. */
+  readonly inFlight: boolean;
   readonly openedAt: Instant;
 }
 
@@ -90,7 +92,8 @@ async function head(tx: Tx, runId: string): Promise<RunHead | null> {
   const [run] = await tx.sql<RunHead[]>`
     select r.id, r.run_id, r.principal_id, a.name as agent, r.snapshot_id, s.catalog_fingerprint, r.thread_id, r.executor,
       r.state, r.cause, r.cause_code, r.resume_failed, r.output, r.created_at as opened_at,
-      coalesce((select max(seq) from trace_events e where e.workspace_id = r.workspace_id and e.run = r.id), 0) as seq
+      coalesce((select max(seq) from trace_events e where e.workspace_id = r.workspace_id and e.run = r.id), 0) as seq,
+      exists (select from calls c where c.workspace_id = r.workspace_id and c.run = r.id and c.status = 'executing') as in_flight
     from runs r
     join agents a on a.workspace_id = r.workspace_id and a.id = r.agent_id
     join agent_snapshots s on s.workspace_id = r.workspace_id and s.snapshot_id = r.snapshot_id

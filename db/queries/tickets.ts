@@ -40,6 +40,8 @@ export interface TicketFilter {
   readonly run?: string;
   readonly ids?: readonly string[];
   readonly status?: TicketStatus;
+  /** Only tickets of runs that this principal opened. */
+  readonly principal?: string;
 }
 
 export interface TicketPageFilter {
@@ -69,7 +71,10 @@ function columns(tx: Tx) {
 }
 
 /** Tickets by run or by id, oldest first. */
-export async function readTickets(tx: Tx, { run, ids, status }: TicketFilter): Promise<readonly TicketRecord[]> {
+export async function readTickets(
+  tx: Tx,
+  { run, ids, status, principal }: TicketFilter,
+): Promise<readonly TicketRecord[]> {
   if (ids?.length === 0) return [];
   return await tx.sql<TicketRecord[]>`
     select ${columns(tx)}
@@ -77,6 +82,7 @@ export async function readTickets(tx: Tx, { run, ids, status }: TicketFilter): P
       ${run === undefined ? tx.sql`` : tx.sql`and t.run = ${run}`}
       ${ids === undefined ? tx.sql`` : tx.sql`and t.id in ${tx.sql([...ids])}`}
       ${status === undefined ? tx.sql`` : tx.sql`and t.status = ${status}`}
+      ${principal === undefined ? tx.sql`` : tx.sql`and r.principal_id = ${principal}`}
     order by t.opened_at, t.id`;
 }
 

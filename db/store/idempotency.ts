@@ -27,7 +27,10 @@ export async function takeKey(tx: Tx, scope: IdempotencyScope): Promise<boolean>
 }
 
 /** The answer that was stored under the key, unless its day is over. */
-export async function recallAnswer(tx: Tx, { principal, method, path, key }: IdempotencyScope): Promise<StoredAnswer | null> {
+export async function recallAnswer(
+  tx: Tx,
+  { principal, method, path, key }: IdempotencyScope,
+): Promise<StoredAnswer | null> {
   const [row] = await tx.sql<StoredAnswer[]>`
     select body_sha256, status, response from idempotency_keys
     where workspace_id = ${tx.workspace} and principal_id = ${principal} and method = ${method} and path = ${path}

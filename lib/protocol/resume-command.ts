@@ -1,6 +1,7 @@
 import { ok, type Result, refuse } from "../result";
 import type { ResultKind } from "./await-target";
 import { isObject, type JsonObject, type JsonValue } from "./canonical-json";
+import { pathTo } from "./json-path";
 import { type Refusal, refusalAt } from "./refusals";
 import type { DelegationOrigin } from "./run";
 import type { ResumeTicket } from "./ticket";
@@ -63,7 +64,7 @@ const DECODERS: Readonly<Record<ResultKind, (fields: JsonObject, path: string) =
 export function decodeResumeResult(value: JsonValue, path = "result"): Decoded {
   if (!isObject(value)) return refuse(refusalAt("invalid_verdict", path, "an answer is an object with its kind"));
   const kind = own(value, "kind");
-  if (!isResultKind(kind)) return refuse(refusalAt("invalid_verdict", `${path}.kind`, "no kind of answer"));
+  if (!isResultKind(kind)) return refuse(refusalAt("invalid_verdict", pathTo(path, "kind"), "no kind of answer"));
   return DECODERS[kind](value, path);
 }
 
@@ -72,7 +73,7 @@ function decodePermission(fields: JsonObject, path: string): Decoded {
   if (decision === "allow") {
     const note = own(fields, "note");
     const payload = own(fields, "payload");
-    if (!isTextOrAbsent(note)) return refuse(refusalAt("invalid_body", `${path}.note`, "a note is text"));
+    if (!isTextOrAbsent(note)) return refuse(refusalAt("invalid_body", pathTo(path, "note"), "a note is text"));
     return (
       extraField(fields, ["kind", "decision", "note", "payload"], path) ??
       ok({
@@ -83,9 +84,9 @@ function decodePermission(fields: JsonObject, path: string): Decoded {
       })
     );
   }
-  if (decision !== "deny") return refuse(refusalAt("invalid_verdict", `${path}.decision`, "say allow or deny"));
+  if (decision !== "deny") return refuse(refusalAt("invalid_verdict", pathTo(path, "decision"), "say allow or deny"));
   const reason = own(fields, "reason");
-  if (!isTextOrAbsent(reason)) return refuse(refusalAt("invalid_body", `${path}.reason`, "a reason is text"));
+  if (!isTextOrAbsent(reason)) return refuse(refusalAt("invalid_body", pathTo(path, "reason"), "a reason is text"));
   return (
     extraField(fields, ["kind", "decision", "reason"], path) ??
     ok({ kind: "permission", decision, ...(reason === undefined ? {} : { reason }) })
@@ -94,15 +95,15 @@ function decodePermission(fields: JsonObject, path: string): Decoded {
 
 function decodeInput(fields: JsonObject, path: string): Decoded {
   const input = own(fields, "input");
-  if (input === undefined) return refuse(refusalAt("invalid_verdict", `${path}.input`, "the input is missing"));
+  if (input === undefined) return refuse(refusalAt("invalid_verdict", pathTo(path, "input"), "the input is missing"));
   return extraField(fields, ["kind", "input"], path) ?? ok({ kind: "input", input });
 }
 
 function decodeToolResult(fields: JsonObject, path: string): Decoded {
   const callId = own(fields, "call_id");
   const output = own(fields, "output");
-  if (typeof callId !== "string") return refuse(refusalAt("invalid_body", `${path}.call_id`, "name the call"));
-  if (output === undefined) return refuse(refusalAt("invalid_body", `${path}.output`, "the output is missing"));
+  if (typeof callId !== "string") return refuse(refusalAt("invalid_body", pathTo(path, "call_id"), "name the call"));
+  if (output === undefined) return refuse(refusalAt("invalid_body", pathTo(path, "output"), "the output is missing"));
   return (
     extraField(fields, ["kind", "call_id", "output"], path) ?? ok({ kind: "tool_result", call_id: callId, output })
   );
@@ -110,7 +111,7 @@ function decodeToolResult(fields: JsonObject, path: string): Decoded {
 
 function extraField(fields: JsonObject, known: readonly string[], path: string) {
   const extra = Object.keys(fields).find((name) => !known.includes(name));
-  return extra === undefined ? null : refuse(refusalAt("unknown_field", `${path}.${extra}`));
+  return extra === undefined ? null : refuse(refusalAt("unknown_field", pathTo(path, extra)));
 }
 
 /** Own fields only: nothing is ever read from a prototype. */

@@ -26,6 +26,7 @@ import {
   words,
   workerId,
 } from "./parts";
+import { ticketAnswer } from "./tickets";
 
 /** What an agent may say of a call: claims that can make its treatment stricter than the policy's, never laxer. */
 const claims = {
@@ -166,10 +167,21 @@ export const proposedAnswer = z.strictObject({
   reason: z.string().optional(),
   rule: z.strictObject({ id: z.string(), version: z.int() }).optional(),
   request_id: z.string().optional(),
-  ticket: z.string().optional(),
+  /** The newest one of the call, open or not. */
+  ticket: ticketAnswer.optional(),
 });
 export const proposeAnswer = z.strictObject({ run_id: z.string(), step, calls: z.array(proposedAnswer) });
 export type ProposeAnswer = z.output<typeof proposeAnswer>;
+
+/** What ask and wait answer: the call, its ticket, and the answer once there is one. */
+export const askAnswer = z.strictObject({
+  run_id: z.string(),
+  step,
+  ...proposedAnswer.shape,
+  state: z.enum(CALL_STATUSES),
+  outcome: z.enum(CALL_OUTCOMES).optional(),
+  answer: json.optional(),
+});
 
 /** Either the one grant to execute, or the result of the time it was executed: then there is no `attempt`. */
 export const beginAnswer = z.union([

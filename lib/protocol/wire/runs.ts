@@ -3,7 +3,7 @@ import { BATCH_MODES, COUPLINGS } from "../call";
 import { RUN_CAUSES, RUN_STATES } from "../run";
 import { agentName } from "./agents";
 import { callAnswer } from "./calls";
-import { instant, json, runId, step, textOf, words } from "./parts";
+import { instant, json, runId, sha256, step, textOf, words } from "./parts";
 import { decisionAnswer, ticketAnswer } from "./tickets";
 
 /** POST /runs. Without ids the server makes the run's, and a thread of the same id. */
@@ -45,7 +45,8 @@ export const runAnswer = z.strictObject({
   state: z.enum(RUN_STATES),
   cause: z.enum(RUN_CAUSES).nullable(),
   cause_code: z.string().nullable(),
-  resume_failed: z.string().nullable(),
+  resume_failed: json.nullable(),
+  output: json.optional(),
   /** The last event's, for `?since=`. */
   seq: z.int(),
   opened_at: instant,
@@ -67,3 +68,11 @@ export const runStateAnswer = z.strictObject({
   decisions: z.array(decisionAnswer),
 });
 export type RunStateAnswer = z.output<typeof runStateAnswer>;
+
+/** Where the agent keeps its state; uploaded bytes are answered as bytes. */
+export const boundStateAnswer = z.strictObject({
+  sha256,
+  format: z.string().nullable(),
+  version: z.string().nullable(),
+  ref: z.string().nullable(),
+});

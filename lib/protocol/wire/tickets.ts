@@ -100,6 +100,7 @@ export const ticketAnswer = z.strictObject({
   delegation_origin: json.optional(),
   target: z.object({ kind: z.enum(AWAIT_KINDS), reason: z.string() }).loose(),
   status: z.enum(TICKET_STATUSES),
+  opened_at: instant,
   deadline_ms: epochMs.nullable(),
   expired_at: instant.nullable(),
   prompt: z.string().nullable(),
@@ -117,6 +118,8 @@ export const ticketWithViewAnswer = z.strictObject({
   view_digest: sha256,
 });
 
+export const ticketPageAnswer = z.strictObject({ items: z.array(ticketAnswer), next_cursor: z.string().nullable() });
+
 /** One decision as a run's readers see it: `by` is a display name. */
 export const decisionAnswer = z.strictObject({
   call_ref: z.string().nullable(),
@@ -124,6 +127,7 @@ export const decisionAnswer = z.strictObject({
   kind: z.string(),
   decision: z.string().optional(),
   answer: json.optional(),
+  payload: json.optional(),
   note: z.string().optional(),
   reason: z.string().optional(),
   at: instant,
@@ -137,3 +141,6 @@ export const decidedAnswer = z.union([
   z.strictObject({ recorded: z.literal(true), votes: z.int(), needed: z.int() }),
 ]);
 export type DecidedAnswer = z.output<typeof decidedAnswer>;
+
+/** A decision where a person answers; the ticket as it stands where the run's own agent does. */
+export const resumeAnswer = z.union([decidedAnswer, ticketAnswer]);

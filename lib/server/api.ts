@@ -1,0 +1,47 @@
+import "server-only";
+import pino from "pino";
+import { refusal } from "@/lib/protocol/refusals";
+import type { Door } from "./api/door";
+import { Metrics } from "./api/metrics";
+import { problemOf } from "./api/problem";
+import { RefusalRate } from "./api/refusal-rate";
+import { serve } from "./api/serve";
+import type { Services } from "./api/services";
+import { WaiterCount } from "./api/waiter-count";
+import { changes } from "./changes";
+import { database } from "./database";
+
+const log = pino({ name: "holdpoint-api", base: null });
+
+let shared: Promise<Services> | null = null;
+
+/** What all doors of this process share: opened by the first request. */
+export function services(): Promise<Services> {
+  shared ??= open().catch((cause: unknown) => {
+    shared = null;
+    throw cause;
+  });
+  return shared;
+}
+
+async function open(): Promise<Services> {
+  return {
+    db: await database(),
+    changes: changes(),
+    refusalRate: new RefusalRate(),
+    waiters: new WaiterCount(),
+    metrics: new Metrics({ ofProcess: true }),
+    report: (incident, fault) => log.error({ incident, err: fault }, "an unexpected fault in the API"),
+  };
+}
+
+/** A route handler for a door. Every route of the API is made by this, so that none skips the wrapper. */
+export function route(door: Door): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const ready = await services().catch((cause: unknown) => {
+      log.error({ err: cause }, "the database is away");
+      return null;
+    });
+    return ready ? serve(door, request, ready) : problemOf(refusal("busy"));
+  };
+}

@@ -1,0 +1,39 @@
+import type { Door } from "./door";
+import { publishSnapshotDoor } from "./doors/agents";
+import { bundleDoor } from "./doors/bundle";
+import { askDoor, proposeDoor, waitDoor } from "./doors/calls";
+import { beginDoor, completeDoor, renewDoor, settleDoor, withdrawDoor } from "./doors/execution";
+import { resumeDoor } from "./doors/resume";
+import { cancelRunDoor, finishDoor, openRunDoor, pauseDoor, readRunDoor, resumeFailedDoor } from "./doors/runs";
+import { putStateDoor, readStateDoor } from "./doors/states";
+import { cancelTicketDoor, decisionDoor, listTicketsDoor, readTicketDoor, replaceDoor } from "./doors/tickets";
+import { traceDoor } from "./doors/trace";
+
+/** Every call of the API. The OpenAPI document, the routes and the test of every door as every caller are made from this list. */
+export const DOORS: readonly Door[] = [
+  publishSnapshotDoor,
+  openRunDoor,
+  readRunDoor,
+  proposeDoor,
+  askDoor,
+  waitDoor,
+  beginDoor,
+  renewDoor,
+  completeDoor,
+  withdrawDoor,
+  settleDoor,
+  pauseDoor,
+  resumeDoor,
+  resumeFailedDoor,
+  putStateDoor,
+  readStateDoor,
+  finishDoor,
+  cancelRunDoor,
+  traceDoor,
+  bundleDoor,
+  listTicketsDoor,
+  readTicketDoor,
+  decisionDoor,
+  replaceDoor,
+  cancelTicketDoor,
+];

@@ -1,0 +1,164 @@
+import { createHash, randomUUID } from "node:crypto";
+import { Busy, inWorkspace } from "@/db/client";
+import type { Refused } from "@/db/store/refuse";
+import { canonicalJson } from "@/lib/protocol/canonical-json";
+import { may } from "@/lib/protocol/may";
+import type { Caller } from "@/lib/protocol/principal";
+import { type Refusal, refusal } from "@/lib/protocol/refusals";
+import { parseBody } from "@/lib/protocol/wire";
+import { MAX_BODY_BYTES } from "@/lib/protocol/wire/parts";
+import { ok, type Result, refuse } from "@/lib/result";
+import type { Answered, Door, DoorVisit, Opened } from "./door";
+import { withKey } from "./idempotency";
+import { callerOf } from "./key";
+import { faultProblem, JSON_HEADERS, problemOf } from "./problem";
+import { readBytes, readEnvelope } from "./read-body";
+import type { Services } from "./services";
+
+/**
+ * Serve one request at one door. No call of the API goes by another way: the key, the size and form of the body, the idempotency key, the
+ * rate of refusals and the form of every answer are judged here, in this order, and what a door throws becomes an incident.
+ */
+export async function serve(door: Door, request: Request, services: Services): Promise<Response> {
+  const started = performance.now();
+  const response = await answer(door, request, services);
+  const isHeld =
+    new URL(request.url).searchParams.has("wait") || response.headers.get("content-type") === "text/event-stream";
+  services.metrics.answered(
+    door.method,
+    door.path,
+    response.status,
+    isHeld ? null : (performance.now() - started) / 1000,
+  );
+  return response;
+}
+
+async function answer(door: Door, request: Request, services: Services): Promise<Response> {
+  try {
+    const authorization = request.headers.get("authorization");
+    const caller = await callerOf(services.db, authorization);
+    if (!caller) return refused(services, refusal("unauthenticated"));
+    const opened = await admit(door, request, services, caller);
+    return opened instanceof Response ? opened : opened.ok ? answered(opened.value) : refused(services, opened.refusal);
+  } catch (fault) {
+    if (fault instanceof Busy) return refused(services, refusal("busy"));
+    const incident = randomUUID();
+    services.report(incident, fault);
+    return faultProblem(incident);
+  }
+}
+
+function refused(services: Services, why: Refusal | Refused): Response {
+  services.metrics.refused(why.code);
+  return problemOf(why);
+}
+
+function answered({ status, json }: Answered, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(status === 204 ? null : canonicalJson(json), {
+    status,
+    headers: { ...JSON_HEADERS, ...headers },
+  });
+}
+
+/** From a known caller to the door's answer. */
+async function admit(door: Door, request: Request, services: Services, caller: Caller): Promise<Opened> {
+  const url = new URL(request.url);
+  const params = paramsOf(door.path, url.pathname);
+  if (!params) return refuse(refusal("unknown_run"));
+  const object = params.run_id ?? params.ticket_id ?? "";
+  const wait = services.refusalRate.waitSeconds(caller.principal, object);
+  if (wait > 0) return refuse(refusal("slow_down", { retry_after_s: wait }));
+  const read = await readRequest(door, request);
+  if (!read.ok) return read;
+
+  const visit: Omit<DoorVisit<unknown>, "scope"> = {
+    ...read.value,
+    db: services.db,
+    services,
+    caller,
+    request,
+    params,
+    query: url.searchParams,
+    stillCalls: async () => isSame(caller, await callerOf(services.db, request.headers.get("authorization"))),
+  };
+  const opened = await open(door, visit, `${url.pathname}`);
+  if (!(opened instanceof Response) && !opened.ok) {
+    services.refusalRate.count(caller.principal, object);
+    return refuse(discreet(opened.refusal, caller, params));
+  }
+  return opened;
+}
+
+async function open(door: Door, visit: Omit<DoorVisit<unknown>, "scope">, path: string): Promise<Opened> {
+  if (door.repeats === "own" || door.repeats === "none") return door.open({ ...visit, scope: visit.db });
+  const mayReplay = may(visit.caller, door.verb) !== "no";
+  const keyed = await inWorkspace(visit.db, visit.caller.workspace, (tx) =>
+    withKey(tx, visit, { method: door.method, path, repeats: door.repeats, mayReplay }, async () => {
+      const opened = await door.open({ ...visit, scope: tx });
+      if (opened instanceof Response)
+        throw new Error(`${door.method} ${door.path} answers with no JSON and cannot be kept`);
+      return opened;
+    }),
+  );
+  if (!keyed.ok) return keyed;
+  return keyed.value.replayed ? answered(keyed.value, { "idempotency-replayed": "true" }) : keyed;
+}
+
+interface ReadRequest {
+  readonly body: unknown;
+  readonly raw: Uint8Array;
+  readonly bodySha256: string;
+}
+
+async function readRequest(door: Door, request: Request): Promise<Result<ReadRequest, Refusal>> {
+  if (!door.body && door.rawBody === undefined) return ok({ body: undefined, raw: new Uint8Array(), bodySha256: "" });
+  const bytes = await readBytes(request, door.rawBody ?? MAX_BODY_BYTES);
+  if (!bytes.ok) return bytes;
+  const raw = bytes.value;
+  const bodySha256 = createHash("sha256").update(raw).digest("hex");
+  if (!door.body) return ok({ body: undefined, raw, bodySha256 });
+  const envelope = readEnvelope(raw);
+  if (!envelope.ok) return envelope;
+  const body = parseBody(door.body, envelope.value);
+  return body.ok ? ok({ body: body.value, raw, bodySha256 }) : body;
+}
+
+/** The path's parameters by the door's template, each decoded once; null for a path that is not the door's. */
+export function paramsOf(template: string, pathname: string): Readonly<Record<string, string>> | null {
+  const names = template.split("/");
+  const parts = pathname.split("/");
+  if (names.length !== parts.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, name] of names.entries()) {
+    const part = parts[index] ?? "";
+    const field = /^\{(.+)\}$/.exec(name)?.[1];
+    if (field === undefined) {
+      if (name !== part) return null;
+      continue;
+    }
+    const decoded = decode(part);
+    if (decoded === null || decoded === "") return null;
+    params[field] = decoded;
+  }
+  return params;
+}
+
+function decode(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}
+
+/** A key that was revoked, or whose principal lost what it was, no longer calls. */
+function isSame(before: Caller, now: Caller | null): boolean {
+  return now !== null && now.principal === before.principal && now.credential === before.credential;
+}
+
+/** To a caller without a right to read tickets, a ticket's refusal tells nothing about its run. */
+function discreet(why: Refusal | Refused, caller: Caller, params: Readonly<Record<string, string>>): Refusal | Refused {
+  if (why.code !== "not_permitted") return why;
+  const mayRead = may(caller, params.run_id === undefined ? "read_tickets" : "read_run") !== "no";
+  return mayRead ? why : refusal("not_permitted");
+}
