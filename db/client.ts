@@ -79,7 +79,11 @@ export async function connect(url: string, options: ConnectOptions): Promise<Db>
  * Run `work` in one transaction that sees one workspace. Role, workspace and time limits are set in the same flight as the first
  * statement, so that forgetting them is not possible and costs no round trip.
  */
-export async function inWorkspace<Value>(scope: Scope, workspace: string, work: (tx: Tx) => Promise<Value>): Promise<Value> {
+export async function inWorkspace<Value>(
+  scope: Scope,
+  workspace: string,
+  work: (tx: Tx) => Promise<Value>,
+): Promise<Value> {
   if (scope.kind === "tx") {
     if (scope.workspace !== workspace) throw new Error("a transaction belongs to one workspace");
     return work(scope);
@@ -119,7 +123,13 @@ function prepare(sql: TransactionSql, role: AppRole | null, workspace: string) {
 
 /** Lock not available, deadlock, serialisation, shutdown, too many connections: time cures each, and nothing was done. */
 const BUSY_STATES: readonly string[] = ["55P03", "40P01", "40001", "57P01", "57P03", "53300", "25P03"];
-const BUSY_ERRORS: readonly string[] = ["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECT_TIMEOUT", "ECONNREFUSED", "ECONNRESET"];
+const BUSY_ERRORS: readonly string[] = [
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "ECONNRESET",
+];
 
 async function withBusy<Value>(work: Promise<Value>): Promise<Value> {
   try {

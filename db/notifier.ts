@@ -44,9 +44,11 @@ export class Notifier {
   private send(): void {
     const payloads = [...this.waiting].flatMap(([workspace, ids]) => inChunks(workspace, [...ids]));
     this.waiting.clear();
-    this.sending = Promise.all(payloads.map((payload) => this.sql`select pg_notify(${CHANNEL}, ${payload})`)).catch(() => {
-      // Lost with its connection. Nobody may rely on a notification: everyone polls.
-    });
+    this.sending = Promise.all(payloads.map((payload) => this.sql`select pg_notify(${CHANNEL}, ${payload})`)).catch(
+      () => {
+        // Lost with its connection. Nobody may rely on a notification: everyone polls.
+      },
+    );
   }
 }
 

@@ -17,7 +17,7 @@ import type { Account } from "./account";
 export const SUPERUSER = "postgres";
 
 /** PostgreSQL is told nothing of our environment: it may hold secrets, and a locale would change its answers. */
-export const POSTGRES_ENV: NodeJS.ProcessEnv = { LC_ALL: "C", TZ: "UTC" };
+export const POSTGRES_ENV: NodeJS.ProcessEnv = { NODE_ENV: "production", LC_ALL: "C", TZ: "UTC" };
 
 /** The files of one database cluster. The password is ours, the data PostgreSQL's. */
 export interface Cluster {

@@ -28,7 +28,11 @@ export async function readProgress(db: Db, workspace: string, run: string): Prom
 }
 
 /** The last thing that a user said on a thread, so that it is not said again. */
-export async function readMessagesSeen(db: Db, workspace: string, threadId: string): Promise<{ lastUserText: string | null }> {
+export async function readMessagesSeen(
+  db: Db,
+  workspace: string,
+  threadId: string,
+): Promise<{ lastUserText: string | null }> {
   return inWorkspace(db, workspace, async (tx) => {
     const [row] = await tx.sql<{ content: string }[]>`
       select content from messages where workspace_id = ${workspace} and thread_id = ${threadId} and role = 'user'

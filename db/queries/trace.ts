@@ -21,7 +21,8 @@ export async function readTrace(
   return inWorkspace(
     scope,
     workspace,
-    async (tx) => await tx.sql<StoredEvent[]>`
+    async (tx) =>
+      await tx.sql<StoredEvent[]>`
       select e.seq, e.type, e.at, e.event_text as text, e.hash, e.refusal_code
       from trace_events e
       where e.workspace_id = ${workspace}

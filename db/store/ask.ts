@@ -37,13 +37,23 @@ export interface AskAnswer extends ProposedAnswer {
 }
 
 /** Ask a person. The same `call_id` with the same content is answered with the ticket, or its answer. */
-export async function askPerson(scope: Scope, caller: Caller, runId: string, question: Question): Promise<Outcome<AskAnswer>> {
+export async function askPerson(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  question: Question,
+): Promise<Outcome<AskAnswer>> {
   const proposal = questionProposal(question.question, question.schema, question.options);
   return recordWait(scope, caller, runId, question, proposal, "ask", "user_input");
 }
 
 /** Wait for an event that the run's own agent will report. */
-export async function waitForEvent(scope: Scope, caller: Caller, runId: string, wait: EventWait): Promise<Outcome<AskAnswer>> {
+export async function waitForEvent(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  wait: EventWait,
+): Promise<Outcome<AskAnswer>> {
   const proposal = { action: ASK_ACTION, args: { event: wait.event, schema: wait.schema }, output: null };
   return recordWait(scope, caller, runId, wait, proposal, "wait", "external_event");
 }

@@ -17,7 +17,8 @@ export interface CallRow extends Plain {
 
 export function callFacts(row: CallRow): CallFacts {
   const { waitTerms, authorisedBy, approvalRequestId, approvalHash, authorisedAt, ...plain } = row;
-  const isAuthorised = authorisedBy !== null && approvalRequestId !== null && approvalHash !== null && authorisedAt !== null;
+  const isAuthorised =
+    authorisedBy !== null && approvalRequestId !== null && approvalHash !== null && authorisedAt !== null;
   return {
     ...plain,
     terms: readTerms(waitTerms),

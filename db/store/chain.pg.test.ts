@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { aCall, allow, deny, newWorld, openTestRun, park, parked, verdict, type World } from "@/db/testing/world";
+import {
+  about,
+  aCall,
+  allow,
+  deny,
+  newWorld,
+  openTestRun,
+  park,
+  parked,
+  verdict,
+  type World,
+} from "@/db/testing/world";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
-import type { CallFacts } from "@/lib/protocol/book/facts";
 import { decideTicket } from "./decide";
 import { beginCall, completeCall } from "./execute";
 import { finishRun } from "./operate";
@@ -11,20 +21,6 @@ beforeAll(async () => {
   world = await newWorld();
 });
 afterAll(() => world.close());
-
-export function about(call: CallFacts, requestId: string) {
-  return {
-    requestId,
-    action: call.action,
-    args: call.args,
-    output: call.target,
-    worker: null,
-    key: null,
-    leaseMs: 60_000,
-    snapshotId: null,
-    catalogFingerprint: null,
-  };
-}
 
 test("a call is parked, allowed, begun, completed, and its run ends completed", async () => {
   const { runId, ticket, call } = await parked(world);

@@ -1,10 +1,10 @@
 import { v7 as newId } from "uuid";
 import type { Scope, Tx } from "@/db/client";
+import { AWAIT_RULES } from "@/lib/protocol/await-target";
 import type { Book } from "@/lib/protocol/book/book";
-import { answerOwnWait, decide, type Decider, verdictWord, type Voted } from "@/lib/protocol/book/decide";
+import { answerOwnWait, type Decider, decide, type Voted, verdictWord } from "@/lib/protocol/book/decide";
 import type { TicketFacts, VoteFacts } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
-import { AWAIT_RULES } from "@/lib/protocol/await-target";
 import type { CallRef } from "@/lib/protocol/call";
 import { canonicalJson, isObject } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
@@ -56,7 +56,11 @@ export async function decideTicket(
 ): Promise<Outcome<Decided>> {
   const attempted = {
     ticket: ticketId,
-    input: { decision: verdictWord(attempt.result), decision_id: attempt.decisionId, proposal_hash: attempt.proposalHash },
+    input: {
+      decision: verdictWord(attempt.result),
+      decision_id: attempt.decisionId,
+      proposal_hash: attempt.proposalHash,
+    },
   };
   return visit(
     scope,
@@ -94,7 +98,11 @@ async function firstAnswer(
   return ok({ ...answer, supersededBy: book.ticketAt(ticketId)?.successor ?? null });
 }
 
-async function judgeAndVote(visited: Visited, ticketId: string, attempt: DecisionAttempt): Promise<Result<Decided, Refusal>> {
+async function judgeAndVote(
+  visited: Visited,
+  ticketId: string,
+  attempt: DecisionAttempt,
+): Promise<Result<Decided, Refusal>> {
   const { tx, book, caller, open } = visited;
   const decider: Decider = {
     person: caller.person,
@@ -104,7 +112,7 @@ async function judgeAndVote(visited: Visited, ticketId: string, attempt: Decisio
   };
   const voted = decide(book, ticketId, attempt, decider);
   if (!voted.ok) return voted;
-  const decided = describe(book, caller, voted.value, attempt.result);
+  const decided = whatWasDecided(book, caller, voted.value, attempt.result);
   await insertVote(tx, caller, ticketId, attempt, decided);
   return ok(decided);
 }
@@ -119,7 +127,7 @@ async function readVotes(tx: Tx, ticketId: string): Promise<readonly VoteFacts[]
     where v.workspace_id = ${tx.workspace} and v.ticket_id = ${ticketId}`;
 }
 
-function describe(book: Book, caller: Caller, voted: Voted, result: ResumeResult): Decided {
+function whatWasDecided(book: Book, caller: Caller, voted: Voted, result: ResumeResult): Decided {
   const { ticket } = voted;
   return {
     ticketId: ticket.id,
@@ -144,7 +152,11 @@ async function insertVote(
 ): Promise<void> {
   const { result } = attempt;
   const payload =
-    result.kind === "input" ? result.input : result.kind === "permission" && result.decision === "allow" ? result.payload : undefined;
+    result.kind === "input"
+      ? result.input
+      : result.kind === "permission" && result.decision === "allow"
+        ? result.payload
+        : undefined;
   await tx.sql`insert into votes ${tx.sql({
     workspaceId: tx.workspace,
     id: newId(),
@@ -182,12 +194,27 @@ export async function decideCliRun(
   verdict: "allow" | "deny",
   proposalHash: string,
 ): Promise<Outcome<TicketFacts>> {
-  const attempted = { run: runId, input: { decision: verdict, proposal_hash: proposalHash }, rejection: "proposal_rejected" as const };
-  const what = { verb: "drive_cli_run" as const, at: { run: runId }, call: "s1.0", onlyExecutor: "cli" as const, attempted };
+  const attempted = {
+    run: runId,
+    input: { decision: verdict, proposal_hash: proposalHash },
+    rejection: "proposal_rejected" as const,
+  };
+  const what = {
+    verb: "drive_cli_run" as const,
+    at: { run: runId },
+    call: "s1.0",
+    onlyExecutor: "cli" as const,
+    attempted,
+  };
   return visit(scope, caller, what, ({ book }) => {
     const ticket = book.newestTicketOf("s1.0" as CallRef);
     if (!ticket) return refuse(refusal("not_awaiting", { closed_by: null }));
-    const attempt = { result: { kind: "permission", decision: verdict } as const, proposalHash, viewDigest: null, seenForMs: null };
+    const attempt = {
+      result: { kind: "permission", decision: verdict } as const,
+      proposalHash,
+      viewDigest: null,
+      seenForMs: null,
+    };
     const voted = decide(book, ticket.id, attempt, { person: null, via: "cli", forbidKeyOwner: false, votes: [] });
     return voted.ok ? ok(voted.value.ticket) : voted;
   });
@@ -201,10 +228,14 @@ export async function answerWait(
   command: ResumeCommand,
 ): Promise<Outcome<TicketFacts>> {
   const attempted = { ticket: ticketId, input: { result: command.result.kind } };
-  const what = { verb: "answer_own_wait" as const, verbOf: (book: Book) => verbFor(book, ticketId), at: { ticket: ticketId }, attempted };
+  const what = {
+    verb: "answer_own_wait" as const,
+    verbOf: (book: Book) => verbFor(book, ticketId),
+    at: { ticket: ticketId },
+    attempted,
+  };
   return visit(scope, caller, what, ({ book }) => {
     const ticket = book.ticketAt(ticketId);
     return ticket ? answerOwnWait(book, ticket, command) : refuse(refusal("ticket_not_found"));
   });
 }
-

@@ -1,5 +1,5 @@
 import type { Scope } from "@/db/client";
-import { type Begun, type BeginRequest, begin, renew } from "@/lib/protocol/book/begin";
+import { type BeginRequest, type Begun, begin, renew } from "@/lib/protocol/book/begin";
 import { type Completed, complete, conflictOfTarget, type Report } from "@/lib/protocol/book/complete";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import type { Instant } from "@/lib/protocol/instant";
@@ -13,9 +13,17 @@ import { findCall, type Outcome, type Visit, type Visited, visit } from "./visit
 type Sent = Omit<BeginRequest, "claim" | "earlierClaimIsOver">;
 
 /** An agent that executes for itself claims one call. `executing` is committed when this returns. */
-export async function beginCall(scope: Scope, caller: Caller, runId: string, call: string, sent: Sent): Promise<Outcome<Begun>> {
+export async function beginCall(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  call: string,
+  sent: Sent,
+): Promise<Outcome<Begun>> {
   const request: BeginRequest = { ...sent, claim: null, earlierClaimIsOver: () => false };
-  return onCall(scope, caller, visitFor("begin", runId, call, sent), "client", ({ book }, ref) => begin(book, ref, request));
+  return onCall(scope, caller, visitFor("begin", runId, call, sent), "client", ({ book }, ref) =>
+    begin(book, ref, request),
+  );
 }
 
 /**
@@ -120,7 +128,13 @@ function visitFor(verb: Verb, runId: string, call: string, input: object): Named
     attempt: number | null;
     worker: string | null;
   };
-  return { verb, at: { run: runId }, runId, call, attempted: { run: runId, call, input: { request_id: requestId, attempt, worker } } };
+  return {
+    verb,
+    at: { run: runId },
+    runId,
+    call,
+    attempted: { run: runId, call, input: { request_id: requestId, attempt, worker } },
+  };
 }
 
 /** The call that the caller named, in a run that the caller's kind executes. */
@@ -131,14 +145,16 @@ async function onCall<Value>(
   executor: Executor,
   act: (visited: Visited, ref: Parameters<typeof begin>[1]) => Result<Value, Refusal> | Promise<Result<Value, Refusal>>,
 ): Promise<Outcome<Value>> {
-  const attempted = rejection === "resume_rejected" ? { ...what.attempted, rejection: "resume_rejected" as const } : what.attempted;
+  const attempted =
+    rejection === "resume_rejected" ? { ...what.attempted, rejection: "resume_rejected" as const } : what.attempted;
   return visit(scope, caller, attempted ? { ...what, attempted } : what, async (visited) => {
     const { book } = visited;
     if (book.run.executor !== executor) {
-      return refuse(executor === "cli" ? refusal("not_permitted") : refusal("wrong_executor", { executor: book.run.executor }));
+      return refuse(
+        executor === "cli" ? refusal("not_permitted") : refusal("wrong_executor", { executor: book.run.executor }),
+      );
     }
     const found = findCall(book, what.call);
     return found.ok ? act(visited, found.value) : found;
   });
 }
-

@@ -22,7 +22,12 @@ export async function ensureWorkspace(db: Db, slug: string = DEFAULT_WORKSPACE):
 }
 
 /** A principal by kind and name; made when it is not there. */
-export async function ensurePrincipal(tx: Tx, kind: PrincipalKind, name: string, person: string | null = null): Promise<string> {
+export async function ensurePrincipal(
+  tx: Tx,
+  kind: PrincipalKind,
+  name: string,
+  person: string | null = null,
+): Promise<string> {
   await tx.sql`insert into principals ${tx.sql({ workspaceId: tx.workspace, id: newId(), kind, name, personId: person })} on conflict do nothing`;
   const [row] = await tx.sql<{ id: string }[]>`
     select id from principals where workspace_id = ${tx.workspace}
@@ -55,7 +60,9 @@ const PREFIX_LENGTH = 11;
 
 /** Make a key for a principal. The key is `hp_` and 256 bits; only its prefix and its hash are kept, so it is shown once. */
 export async function makeKey(tx: Tx, principal: string, kind: PrincipalKind): Promise<MadeKey> {
-  const key = `hp_${randomBytes(8).toString("hex").slice(0, PREFIX_LENGTH - 3)}${randomBytes(32).toString("base64url")}`;
+  const key = `hp_${randomBytes(8)
+    .toString("hex")
+    .slice(0, PREFIX_LENGTH - 3)}${randomBytes(32).toString("base64url")}`;
   const keyId = newId();
   const prefix = key.slice(0, PREFIX_LENGTH);
   await tx.sql`insert into api_keys ${tx.sql({ workspaceId: tx.workspace, id: keyId, principalId: principal, kind, prefix, sha256: sha256Hex(key) })}`;
@@ -83,7 +90,12 @@ export interface FoundKey {
   readonly suspended: boolean;
 }
 
-export async function makeKeyFor(scope: Scope, workspace: string, kind: "agent" | "operator" | "worker", name: string): Promise<MadeKey> {
+export async function makeKeyFor(
+  scope: Scope,
+  workspace: string,
+  kind: "agent" | "operator" | "worker",
+  name: string,
+): Promise<MadeKey> {
   return inWorkspace(scope, workspace, async (tx) => makeKey(tx, await ensurePrincipal(tx, kind, name), kind));
 }
 
@@ -95,7 +107,13 @@ export interface AddedPerson {
 }
 
 /** Add a person to a workspace, or change their role. One person whatever the case of the e-mail. */
-export async function addPerson(scope: Scope, workspace: string, email: string, role: Role, name?: string): Promise<AddedPerson> {
+export async function addPerson(
+  scope: Scope,
+  workspace: string,
+  email: string,
+  role: Role,
+  name?: string,
+): Promise<AddedPerson> {
   return inWorkspace(scope, workspace, async (tx) => {
     const display = name ?? email.split("@")[0] ?? email;
     await tx.sql`insert into people ${tx.sql({ id: newId(), email, name: display })} on conflict (email) do nothing`;
@@ -113,8 +131,12 @@ export async function addPerson(scope: Scope, workspace: string, email: string, 
 /** A one-time sign-in link's token: 256 bits, of which only the hash is kept; one use, 24 h. Null names the first owner. */
 export async function makeSignInToken(scope: Scope, workspace: string, person: string | null): Promise<string> {
   const token = randomBytes(32).toString("base64url");
-  await inWorkspace(scope, workspace, (tx) => tx.sql`
+  await inWorkspace(
+    scope,
+    workspace,
+    (tx) => tx.sql`
     insert into auth_links (token_sha256, person_id, expires_at)
-    values (${sha256Hex(token)}, ${person}, clock_timestamp() + interval '24 hours')`);
+    values (${sha256Hex(token)}, ${person}, clock_timestamp() + interval '24 hours')`,
+  );
   return token;
 }

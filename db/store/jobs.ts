@@ -25,8 +25,8 @@ export async function enqueueResumes(tx: Tx, run: JobRun, jobs: readonly JobDraf
   }));
   await Promise.all([
     tx.sql`insert into mailboxes ${tx.sql({ workspaceId: tx.workspace, mailboxId: run.threadId })} on conflict do nothing`.execute(),
-    ...rows.map(
-      (row) => tx.sql`
+    ...rows.map((row) =>
+      tx.sql`
         insert into jobs (workspace_id, job_id, mailbox_id, agent_id, kind, run, ticket_id, origin, dedupe_key, generation)
         select ${row.workspaceId}, ${row.jobId}, ${row.mailboxId}, ${row.agentId}, ${row.kind}, ${row.run}, ${row.ticketId},
           ${row.origin}, ${row.dedupeKey}, generation
@@ -55,7 +55,10 @@ export interface ClaimedJob {
  * number of claimers one wins and a mailbox has one claimed job. Source: protocol §10.
  */
 export async function claimJob(db: Db, worker: string, leaseMs: number = JOB_LEASE_MS): Promise<ClaimedJob | null> {
-  const due = await acrossWorkspaces(db, (sql) => sql<{ workspaceId: string; jobId: string }[]>`select * from holdpoint_claimable(8)`);
+  const due = await acrossWorkspaces(
+    db,
+    (sql) => sql<{ workspaceId: string; jobId: string }[]>`select * from holdpoint_claimable(8)`,
+  );
   for (const { workspaceId, jobId } of due) {
     const claimed = await inWorkspace(db, workspaceId, (tx) => tryClaim(tx, jobId, worker, leaseMs));
     if (claimed) return claimed;

@@ -8,7 +8,12 @@ export interface Message {
 }
 
 /** Join messages to a thread's one history. Gives how many were new. */
-export async function addMessages(tx: Tx, threadId: string, messages: readonly Message[], wire = "holdpoint"): Promise<number> {
+export async function addMessages(
+  tx: Tx,
+  threadId: string,
+  messages: readonly Message[],
+  wire = "holdpoint",
+): Promise<number> {
   let added = 0;
   for (const message of messages) {
     // One statement each: the next number is read by the statement that takes it, and a taken number is an error, not a loss.

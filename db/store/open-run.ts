@@ -9,7 +9,7 @@ import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import type { DelegationOrigin, Executor } from "@/lib/protocol/run";
 import { ok, type Result, refuse } from "@/lib/result";
 import { addMessages } from "./messages";
-import { recordRefusal, type Refused } from "./refuse";
+import { type Refused, recordRefusal } from "./refuse";
 import { agentFor, EMPTY_SNAPSHOT, insertSnapshot } from "./snapshots";
 
 export interface RunRequest {
@@ -77,7 +77,8 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
     })} on conflict (workspace_id, run_id) do nothing returning created_at`;
   if (!row) return refuse(await runExists(tx, caller, runId));
   tx.touched.add(id);
-  if (request.input !== null) await addMessages(tx, threadId, [{ id: `input:${runId}`, role: "user", text: request.input }]);
+  if (request.input !== null)
+    await addMessages(tx, threadId, [{ id: `input:${runId}`, role: "user", text: request.input }]);
   return ok({ id, runId, threadId, snapshotId, executor: request.executor, at: row.createdAt });
 }
 
@@ -118,7 +119,9 @@ const NO_PARENT: ParentColumns = { parentRun: null, parentCall: null, rootRun: n
 /** A parent is a run of the same principal, still alive, with that call; the origin is frozen here. Source: [S0]. */
 async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promise<Result<ParentColumns, Refusal>> {
   if (parent === null) return ok(NO_PARENT);
-  const [run] = await tx.sql<{ id: string; cause: string | null; rootRun: string | null; rootRunId: string; depth: number; callRef: CallRef }[]>`
+  const [run] = await tx.sql<
+    { id: string; cause: string | null; rootRun: string | null; rootRunId: string; depth: number; callRef: CallRef }[]
+  >`
     select r.id, r.cause, r.root_run, coalesce(root.run_id, r.run_id) as root_run_id, r.depth, c.call_ref
     from runs r
     join calls c on c.workspace_id = r.workspace_id and c.run = r.id and c.call_ref = ${parent.call}
@@ -140,4 +143,3 @@ async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promis
     origin: canonicalJson({ ...origin }),
   });
 }
-

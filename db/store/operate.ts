@@ -18,17 +18,30 @@ import { ok, refuse } from "@/lib/result";
 import { findCall, type Outcome, visit } from "./visit";
 
 /** Say what became of an effect that nobody reported; never by the executor. Source: protocol §6 "Settle". */
-export async function settle(scope: Scope, caller: Caller, runId: string, call: string, settlement: Settlement): Promise<Outcome<CallFacts>> {
+export async function settle(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  call: string,
+  settlement: Settlement,
+): Promise<Outcome<CallFacts>> {
   const attempted = { run: runId, call, input: { verdict: settlement.verdict } };
   return visit(scope, caller, { verb: "settle", at: { run: runId }, call, attempted }, ({ book }) => {
-    if (book.run.principalId === caller.principal && book.run.executor === "client") return refuse(refusal("not_permitted"));
+    if (book.run.principalId === caller.principal && book.run.executor === "client")
+      return refuse(refusal("not_permitted"));
     const found = findCall(book, call);
     return found.ok ? settleCall(book, found.value, settlement) : found;
   });
 }
 
 /** The run's own agent takes back a call that nobody has begun. */
-export async function withdrawCall(scope: Scope, caller: Caller, runId: string, call: string, reason: string): Promise<Outcome<CallFacts>> {
+export async function withdrawCall(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  call: string,
+  reason: string,
+): Promise<Outcome<CallFacts>> {
   const attempted = { run: runId, call, input: { reason } };
   return visit(scope, caller, { verb: "withdraw", at: { run: runId }, call, attempted }, ({ book }) => {
     const found = findCall(book, call);
@@ -51,7 +64,12 @@ export async function replace(
 }
 
 /** Cancel one call: the model is told "cancelled", siblings and run go on. */
-export async function cancelCall(scope: Scope, caller: Caller, ticketId: string, reason: string): Promise<Outcome<TicketFacts>> {
+export async function cancelCall(
+  scope: Scope,
+  caller: Caller,
+  ticketId: string,
+  reason: string,
+): Promise<Outcome<TicketFacts>> {
   const attempted = { ticket: ticketId, input: { reason } };
   return visit(scope, caller, { verb: "cancel_ticket", at: { ticket: ticketId }, attempted }, ({ book }) =>
     cancelTicket(book, ticketId, reason),
@@ -84,7 +102,12 @@ export async function finishRun(
 }
 
 /** An adapter could not resume its framework: the decision stays, and the run is shown as `resume_failed`. */
-export async function reportResumeFailed(scope: Scope, caller: Caller, runId: string, error: JsonValue): Promise<Outcome<RunFacts>> {
+export async function reportResumeFailed(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  error: JsonValue,
+): Promise<Outcome<RunFacts>> {
   return visit(scope, caller, { verb: "resume_failed", at: { run: runId } }, ({ book }) => {
     if (book.run.cause !== null) return refuse(refusal("run_ended", { ended: { cause: book.run.cause } }));
     book.resumeFailed = canonicalJson(error);

@@ -1,7 +1,7 @@
 import type { Scope, Tx } from "@/db/client";
-import { type ProposedCall, type ProposedStep, propose, verdictOf } from "@/lib/protocol/book/propose";
 import type { Book } from "@/lib/protocol/book/book";
 import type { CallFacts, TicketFacts } from "@/lib/protocol/book/facts";
+import { type ProposedCall, type ProposedStep, propose, verdictOf } from "@/lib/protocol/book/propose";
 import { stored } from "@/lib/protocol/book/stored";
 import type {
   BatchMode,
@@ -105,7 +105,11 @@ export async function proposeStep(
 }
 
 /** Messages and state of a step that was recorded just now, in its transaction. */
-export async function recordBeside({ tx, book }: Visited, messages: readonly Message[], state: StateClaim | null): Promise<void> {
+export async function recordBeside(
+  { tx, book }: Visited,
+  messages: readonly Message[],
+  state: StateClaim | null,
+): Promise<void> {
   await addMessages(tx, book.run.threadId, messages);
   if (state !== null) await bindState(tx, book.run.id, state);
 }
@@ -143,7 +147,8 @@ function proposedCall(
   path: string,
   effectClass: IdempotencyClass | undefined,
 ): Result<ProposedCall, Refusal> {
-  const shape = book.run.executor !== "client" && isGatewayAction(request.action) ? GATEWAY_ACTIONS[request.action] : null;
+  const shape =
+    book.run.executor !== "client" && isGatewayAction(request.action) ? GATEWAY_ACTIONS[request.action] : null;
   const output = shape ? checkOutput(request.output, shape) : ok(request.output);
   if (!output.ok) return refuse(refusalAt("invalid_output", `${path}.output`, output.refusal.detail));
   const deadline = deadlineInMs(book, request);

@@ -6,7 +6,7 @@ import type { PermissionRule, Policy } from "@/lib/protocol/permission-rule";
 import type { Caller } from "@/lib/protocol/principal";
 import { refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
-import { recordRefusal, type Refused } from "./refuse";
+import { type Refused, recordRefusal } from "./refuse";
 
 /**
  * Give an agent the rules it is judged by: a new, immutable version. The same rules again are the version that stands.
@@ -20,7 +20,15 @@ export async function setPolicy(
 ): Promise<Result<{ readonly version: number }, Refused>> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
     if (may(caller, "manage_rules") !== "yes") {
-      return refuse(await recordRefusal(tx, caller, { verb: "manage_rules", input: { agent: agentName } }, refusal("not_permitted"), null));
+      return refuse(
+        await recordRefusal(
+          tx,
+          caller,
+          { verb: "manage_rules", input: { agent: agentName } },
+          refusal("not_permitted"),
+          null,
+        ),
+      );
     }
     const [agent] = await tx.sql<{ id: string }[]>`
       select id from agents where workspace_id = ${tx.workspace} and name = ${agentName} for no key update`;

@@ -6,7 +6,7 @@ import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type RefusalCode, refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
-import { recordRefusal, type Refused } from "./refuse";
+import { type Refused, recordRefusal } from "./refuse";
 
 /** What an agent is made of, at one moment. Absent parts are null. Source: http-api "snapshots". */
 export interface SnapshotContent {
@@ -24,7 +24,13 @@ export interface PublishedSnapshot {
   readonly known: boolean;
 }
 
-export const EMPTY_SNAPSHOT: SnapshotContent = { provider: null, model: null, mcpServers: null, tools: [], build: null };
+export const EMPTY_SNAPSHOT: SnapshotContent = {
+  provider: null,
+  model: null,
+  mcpServers: null,
+  tools: [],
+  build: null,
+};
 
 /** Freeze an agent's content. The same content gives the same id. Registers the agent when nobody has its name yet. */
 export async function publishSnapshot(

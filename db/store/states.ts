@@ -33,9 +33,16 @@ export async function bindState(tx: Tx, run: string, { sha256, format, version, 
 }
 
 /** Keep uploaded bytes under their own hash; another hash is refused. At most 32 MiB, as the door checks. */
-export async function putState(scope: Scope, caller: Caller, runId: string, sha256: string, bytes: Uint8Array): Promise<Outcome<null>> {
+export async function putState(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  sha256: string,
+  bytes: Uint8Array,
+): Promise<Outcome<null>> {
   return visit(scope, caller, { verb: "put_state", at: { run: runId } }, async ({ tx, book }) => {
-    if (sha256Hex(bytes) !== sha256) return refuse(refusal("state_tampered", { supplied_hash: sha256, current_hash: sha256Hex(bytes) }));
+    if (sha256Hex(bytes) !== sha256)
+      return refuse(refusal("state_tampered", { supplied_hash: sha256, current_hash: sha256Hex(bytes) }));
     await tx.sql`
       insert into run_states (workspace_id, run, sha256, bytes) values (${tx.workspace}, ${book.run.id}, ${sha256}, ${Buffer.from(bytes)})
       on conflict (workspace_id, run, sha256) do update set bytes = excluded.bytes`;
@@ -57,7 +64,8 @@ export async function readState(scope: Scope, caller: Caller, runId: string): Pr
     const state = await boundState(tx, book.run.id);
     if (!state?.bytes) return ok(state);
     const current = sha256Hex(state.bytes);
-    if (current !== state.sha256) return refuse(refusal("state_tampered", { stored_hash: state.sha256, current_hash: current }));
+    if (current !== state.sha256)
+      return refuse(refusal("state_tampered", { stored_hash: state.sha256, current_hash: current }));
     return ok(state);
   });
 }
@@ -69,4 +77,3 @@ export async function boundState(tx: Tx, run: string): Promise<BoundState | null
     order by bound_at desc limit 1`;
   return state ?? null;
 }
-

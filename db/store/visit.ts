@@ -6,7 +6,7 @@ import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, type RefusalCode, refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
 import { type Locator, type OpenBook, readBook, type Wanted } from "./read-book";
-import { type Attempted, recordRefusal, type Refused } from "./refuse";
+import { type Attempted, type Refused, recordRefusal } from "./refuse";
 import { appendTrace, traceActor } from "./trace";
 import { writeBook } from "./write-book";
 
@@ -83,7 +83,12 @@ function unknown(at: Locator): Refusal<RefusalCode> {
 }
 
 /** Another's run answers as one that does not exist; nothing about it is told. */
-function judgeRight(caller: Caller, verb: Verb, what: Visit, { book, rights }: OpenBook): "may" | "may not" | "unknown" {
+function judgeRight(
+  caller: Caller,
+  verb: Verb,
+  what: Visit,
+  { book, rights }: OpenBook,
+): "may" | "may not" | "unknown" {
   const now = caller.kind === "person" ? { kind: caller.kind, role: rights.role } : caller;
   const right = rights.suspended ? "no" : may(now, verb);
   const isOwn = book.run.principalId === caller.principal;

@@ -1,14 +1,21 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Db } from "@/db/client";
+import { readRunBook, readTicketView } from "@/db/queries/ticket-view";
+import { readTrace } from "@/db/queries/trace";
 import { decideTicket } from "@/db/store/decide";
+import { beginCall, completeCall } from "@/db/store/execute";
 import { addPerson, ensureWorkspace, localCaller, makeKeyFor } from "@/db/store/identity";
+import { dueRuns } from "@/db/store/jobs";
 import { openRun } from "@/db/store/open-run";
+import { sweepRun } from "@/db/store/operate";
 import { type CallRequest, proposeStep, type StepAnswer } from "@/db/store/propose";
-import type { TicketFacts } from "@/lib/protocol/book/facts";
-import { viewDigest } from "@/lib/protocol/ticket";
-import { readTicketView } from "@/db/queries/ticket-view";
+import type { CallFacts, TicketFacts } from "@/lib/protocol/book/facts";
+import { canonicalJson, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Caller, Role } from "@/lib/protocol/principal";
 import type { Executor } from "@/lib/protocol/run";
+import { viewDigest } from "@/lib/protocol/ticket";
+import { verifyChain } from "@/lib/protocol/trace-event";
 import { freshDatabase } from "./fresh-database";
 
 /** A suite's database with a workspace, an agent, and people in every role. */
@@ -85,7 +92,11 @@ export async function personCaller(db: Db, workspace: string, email: string, rol
   };
 }
 
-export async function openTestRun(world: World, caller: Caller = world.agent, executor: Executor = "client"): Promise<string> {
+export async function openTestRun(
+  world: World,
+  caller: Caller = world.agent,
+  executor: Executor = "client",
+): Promise<string> {
   const opened = await openRun(world.db, caller, {
     runId: null,
     agent: `agent-of-${caller.display}`,
@@ -152,7 +163,12 @@ export async function parked(world: World, over: Partial<CallRequest> = {}) {
 }
 
 /** A verdict as the console sends it: on the view as it stands. */
-export async function verdict(world: World, ticket: Pick<TicketFacts, "id">, decision: "allow" | "deny", reason?: string) {
+export async function verdict(
+  world: World,
+  ticket: Pick<TicketFacts, "id">,
+  decision: "allow" | "deny",
+  reason?: string,
+) {
   const view = await readTicketView(world.db, world.workspace, ticket.id);
   if (!view) throw new Error("no such ticket");
   return {
@@ -172,6 +188,83 @@ export async function allow(world: World, ticket: Pick<TicketFacts, "id">, calle
   return decideTicket(world.db, caller, ticket.id, await verdict(world, ticket, "allow"));
 }
 
-export async function deny(world: World, ticket: Pick<TicketFacts, "id">, caller: Caller = world.approver, reason?: string) {
+export async function deny(
+  world: World,
+  ticket: Pick<TicketFacts, "id">,
+  caller: Caller = world.approver,
+  reason?: string,
+) {
   return decideTicket(world.db, caller, ticket.id, await verdict(world, ticket, "deny", reason));
+}
+
+/** What an agent says when it begins a call exactly as it was approved. */
+export function about(call: CallFacts, requestId: string, over: Partial<Sent> = {}): Sent {
+  return {
+    requestId,
+    action: call.action,
+    args: call.args,
+    output: call.target,
+    worker: null,
+    key: null,
+    leaseMs: 60_000,
+    snapshotId: null,
+    catalogFingerprint: null,
+    ...over,
+  };
+}
+
+export type Sent = Parameters<typeof beginCall>[4];
+
+export interface Parked {
+  readonly runId: string;
+  readonly ticket: TicketFacts;
+  readonly call: CallFacts;
+}
+
+export async function begin(world: World, { runId, ticket, call }: Parked, over: Partial<Sent> = {}) {
+  return beginCall(world.db, world.agent, runId, call.callRef, about(call, ticket.correlationId, over));
+}
+
+/** An attempt whose lease is over when this returns. */
+export async function beginAndLapse(world: World, what: Parked, over: Partial<Sent> = {}) {
+  const begun = await begin(world, what, { leaseMs: 1, ...over });
+  await sleep(5);
+  return begun;
+}
+
+export async function report(world: World, { runId, call }: Parked, attempt: number, output: JsonValue = "done") {
+  const said = { attempt, output: canonicalJson(output), error: null, recovered: false };
+  return completeCall(world.db, world.agent, runId, call.callRef, said);
+}
+
+export async function allowed(world: World, over: Partial<CallRequest> = {}): Promise<Parked> {
+  const what = await parked(world, over);
+  const outcome = await allow(world, what.ticket);
+  if (!outcome.ok) throw new Error(outcome.refusal.code);
+  return what;
+}
+
+/** The call, its newest ticket and its run as they stand. */
+export async function standing(world: World, runId: string, ref = "s1.0") {
+  const book = await readRunBook(world.db, world.workspace, runId, { call: ref });
+  const call = book?.calls().find((known) => known.callRef === ref);
+  if (!book || !call) throw new Error(`no call ${ref}`);
+  return { run: book.run, state: book.state, call, ticket: book.newestTicketOf(call.callRef) };
+}
+
+export function codeOf(outcome: { readonly ok: boolean; readonly refusal?: { readonly code: string } }): string {
+  return outcome.ok ? "ok" : (outcome.refusal?.code ?? "?");
+}
+
+/** Do what the clock has brought about, as a worker's sweeper does. */
+export async function sweep(world: World): Promise<void> {
+  for (const { run } of await dueRuns(world.db)) await sweepRun(world.db, world.system, run);
+}
+
+/** The whole chain of a run, verified; throws where it is broken. */
+export async function traceTypes(world: World, runId: string): Promise<readonly string[]> {
+  const events = await readTrace(world.db, world.workspace, runId);
+  const verdict = verifyChain(events, { workspace_id: world.workspace, run_id: runId });
+  if (!verdict.ok) throw new Error(`the chain of ${runId} breaks at ${verdict.seq}: ${verdict.why}`);
+  return events.map((event) => event.type);
 }

@@ -43,7 +43,10 @@ interface Words {
 }
 
 /** A command that works on the open database. It prints the one object that it gives. */
-type Command = (session: Session & { readonly settings: Settings; readonly url: string }, words: Words) => Promise<JsonObject>;
+type Command = (
+  session: Session & { readonly settings: Settings; readonly url: string },
+  words: Words,
+) => Promise<JsonObject>;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   start: (session, words) => start(session, run(words), option(words, "output")),
@@ -120,7 +123,13 @@ async function work(settings: Settings, databaseUrl: string): Promise<null> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
   const onError = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  await runWorker({ databaseUrl, writeRoots: settings.writeRoots, stop: stop.signal, failpoint: settings.failpoint, onError });
+  await runWorker({
+    databaseUrl,
+    writeRoots: settings.writeRoots,
+    stop: stop.signal,
+    failpoint: settings.failpoint,
+    onError,
+  });
   return null;
 }
 
@@ -166,7 +175,13 @@ function usage(): CommandRefused {
 }
 
 /** The command's entry: one JSON object on stdout. Gives the exit code: 0 done, 2 refused, 1 failed. */
-export async function main({ root, args }: { readonly root: string; readonly args: readonly string[] }): Promise<number> {
+export async function main({
+  root,
+  args,
+}: {
+  readonly root: string;
+  readonly args: readonly string[];
+}): Promise<number> {
   try {
     const answer = await perform(root, args);
     if (answer) process.stdout.write(`${canonicalJson(answer)}\n`);

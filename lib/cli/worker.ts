@@ -1,9 +1,14 @@
 import { runWorker } from "@/lib/runtime/worker";
 import { readSettings } from "./env";
 
+const GRACE_MS = 5_000;
+
 /** The worker's process: it works until it is told to stop, or until the supervisor that forked it is gone. */
 const stop = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT", "disconnect"] as const) process.once(signal, () => stop.abort(signal));
+
+// Without its supervisor it may finish what it holds, not more: the next start has a worker of its own.
+process.once("disconnect", () => setTimeout(() => process.exit(1), GRACE_MS).unref());
 
 const settings = readSettings(process.cwd());
 if (settings.databaseUrl === null) {
@@ -12,7 +17,13 @@ if (settings.databaseUrl === null) {
 }
 
 try {
-  await runWorker({ databaseUrl: settings.databaseUrl, writeRoots: settings.writeRoots, stop: stop.signal });
+  await runWorker({
+    databaseUrl: settings.databaseUrl,
+    writeRoots: settings.writeRoots,
+    stop: stop.signal,
+    failpoint: settings.failpoint,
+    onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
+  });
   // Whatever still holds the event loop is not work: the work has returned.
   process.exit(0);
 } catch (cause) {

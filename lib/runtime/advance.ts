@@ -1,17 +1,17 @@
 import type { Db } from "@/db/client";
-import { readProgress, type RunProgress } from "@/db/queries/run-progress";
+import { type RunProgress, readProgress } from "@/db/queries/run-progress";
 import { beginClaimed, completeCall } from "@/db/store/execute";
 import type { ClaimedJob } from "@/db/store/jobs";
+import { catalogOf } from "@/db/store/snapshots";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { isTerminal } from "@/lib/protocol/book/facts";
-import { canonicalJson, type CanonicalJson } from "@/lib/protocol/canonical-json";
+import { type CanonicalJson, canonicalJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import type { FailAt } from "./failpoint";
 import { type Effect, perform } from "./gateway";
 import { takeNextStep } from "./recorded-agent";
-import { readRecording, RECORDING_FORMAT, type Recording, toolsOf } from "./recording";
-import { catalogOf } from "@/db/store/snapshots";
+import { RECORDING_FORMAT, type Recording, readRecording, toolsOf } from "./recording";
 
 export interface Advancing {
   readonly db: Db;
@@ -39,19 +39,27 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
   while (!context.stop.aborted) {
     const progress = await readProgress(context.db, context.job.workspace, run);
     if (!progress || progress.book.run.cause !== null || progress.book.run.executor !== "worker") return DONE;
-    const recording = recordingOf(progress);
+    const loaded = loadRecording(progress);
     const approved = progress.book.calls().filter((call) => call.status === "approved" || call.status === "executing");
     if (approved.length > 0) {
-      const later = await executeAll(context, progress, recording, approved);
+      const later = await executeAll(context, progress, loaded, approved);
       if (later) return later;
       continue;
     }
     if (progress.book.calls().some((call) => !isTerminal(call)) || progress.book.openTickets().length > 0) return DONE;
-    if (!recording) return DONE;
+    if (!loaded) return DONE;
     const { run: facts } = progress.book;
     const lastCalls = progress.book.callsOf(progress.highest);
     const agent = agentOf(context, progress);
-    const next = await takeNextStep(context.db, agent, facts.runId, facts.threadId, recording, progress.highest, lastCalls);
+    const next = await takeNextStep(
+      context.db,
+      agent,
+      facts.runId,
+      facts.threadId,
+      loaded.recording,
+      progress.highest,
+      lastCalls,
+    );
     if (!next.ok) throw new Error(`the recorded agent's next step was refused: ${next.refusal.code}`);
     if (next.value === "finished") return DONE;
   }
@@ -72,25 +80,42 @@ function agentOf({ job }: Advancing, { principal }: RunProgress): Caller {
   };
 }
 
+/** What this worker has loaded for a run: its script, and the catalogue that it runs now. */
+interface Loaded {
+  readonly recording: Recording;
+  readonly fingerprint: string;
+}
+
+/** By the hash of the bytes, so that what was read once need not be read at every look. */
+const recordings = new Map<string, Loaded>();
+const MOST_RECORDINGS = 200;
+
 /** The run's script, after its hash was checked; null when the run has none. */
-function recordingOf({ state, book }: RunProgress): Recording | null {
+function loadRecording({ state, book }: RunProgress): Loaded | null {
   if (state?.format !== RECORDING_FORMAT || !state.bytes) return null;
-  if (sha256Hex(state.bytes) !== state.sha256) throw new Error(`the saved state of run ${book.run.runId} is not what was bound`);
-  return readRecording(Buffer.from(state.bytes).toString("utf8"));
+  const known = recordings.get(state.sha256);
+  if (known) return known;
+  if (sha256Hex(state.bytes) !== state.sha256)
+    throw new Error(`the saved state of run ${book.run.runId} is not what was bound`);
+  const read = readRecording(Buffer.from(state.bytes).toString("utf8"));
+  const loaded = { recording: read, fingerprint: catalogOf(toolsOf(read)).fingerprint };
+  if (recordings.size >= MOST_RECORDINGS) recordings.clear();
+  recordings.set(state.sha256, loaded);
+  return loaded;
 }
 
 /** Begin waits for no sibling; a call that must wait for time is looked at again later. */
 async function executeAll(
   context: Advancing,
   progress: RunProgress,
-  recording: Recording | null,
+  loaded: Loaded | null,
   calls: readonly CallFacts[],
 ): Promise<Advanced | null> {
   let later: Advanced | null = null;
   let moved = false;
   for (const call of calls) {
     if (context.stop.aborted) return { kind: "later", inMs: 0 };
-    const outcome = await execute(context, progress, recording, call);
+    const outcome = await execute(context, progress, loaded, call);
     if (outcome === "moved") moved = true;
     else later = outcome;
   }
@@ -100,11 +125,13 @@ async function executeAll(
 async function execute(
   context: Advancing,
   { book }: RunProgress,
-  recording: Recording | null,
+  loaded: Loaded | null,
   call: CallFacts,
 ): Promise<"moved" | Advanced> {
   const { runId } = book.run;
-  const registry = recording ? { snapshotId: book.run.snapshotId, catalogFingerprint: catalogOf(toolsOf(recording)).fingerprint } : NOTHING_LOADED;
+  const registry = loaded
+    ? { snapshotId: book.run.snapshotId, catalogFingerprint: loaded.fingerprint }
+    : NOTHING_LOADED;
   const begun = await beginClaimed(
     context.db,
     context.system,
@@ -127,7 +154,7 @@ async function execute(
   if (!begun.value.value.granted) return "moved";
 
   context.failAt("before_effect");
-  const report = await effectOf(context, recording, call);
+  const report = await effectOf(context, loaded?.recording ?? null, call);
   context.failAt("after_effect");
   const { attempt } = begun.value.value;
   await completeCall(context.db, context.system, runId, call.callRef, { attempt, ...report }, "worker");
@@ -162,7 +189,8 @@ async function effectOf(context: Advancing, recording: Recording | null, call: C
   const step = recording?.steps[call.step - 1];
   const recorded = step?.kind === "calls" ? step.calls[call.batchIndex] : undefined;
   if (!recorded) return failure("unknown_action", `no action ${call.action} is registered here`);
-  if (recorded.error !== null) return { output: null, error: canonicalJson({ message: recorded.error }), recovered: false };
+  if (recorded.error !== null)
+    return { output: null, error: canonicalJson({ message: recorded.error }), recovered: false };
   return { output: canonicalJson(recorded.result), error: null, recovered: false };
 }
 

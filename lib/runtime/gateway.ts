@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import path from "node:path";
 import { stored } from "@/lib/protocol/book/stored";
-import { isObject, type CanonicalJson } from "@/lib/protocol/canonical-json";
+import { type CanonicalJson, isObject } from "@/lib/protocol/canonical-json";
 import { type GatewayAction, isGatewayAction } from "@/lib/protocol/gateway-actions";
 import { type Sha256, sha256Hex } from "@/lib/protocol/hash";
 import { unreachable } from "@/lib/result";
@@ -48,8 +48,10 @@ function performKnown(action: GatewayAction, act: Act, writeRoots: readonly stri
 async function createFile(act: Act, writeRoots: readonly string[]): Promise<Effect> {
   const args = stored(act.args);
   const target = stored(act.target);
-  if (!isObject(args) || typeof args.content !== "string") return { kind: "invalid_args", detail: "args.content is a text" };
-  if (typeof target !== "string" || !path.isAbsolute(target)) return { kind: "invalid_args", detail: "the output is an absolute path" };
+  if (!isObject(args) || typeof args.content !== "string")
+    return { kind: "invalid_args", detail: "args.content is a text" };
+  if (typeof target !== "string" || !path.isAbsolute(target))
+    return { kind: "invalid_args", detail: "the output is an absolute path" };
   const content = args.content;
   const place = await placeBeneath(target, writeRoots);
   if (place === null) return { kind: "output_outside_roots", expected: content };

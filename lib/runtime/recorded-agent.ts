@@ -4,8 +4,8 @@ import { readMessagesSeen } from "@/db/queries/run-progress";
 import { askPerson } from "@/db/store/ask";
 import { enqueueStart } from "@/db/store/jobs";
 import type { Message } from "@/db/store/messages";
-import { finishRun } from "@/db/store/operate";
 import { openRun } from "@/db/store/open-run";
+import { finishRun } from "@/db/store/operate";
 import { type CallRequest, proposeStep } from "@/db/store/propose";
 import type { Refused } from "@/db/store/refuse";
 import { allowList, setPolicy } from "@/db/store/set-policy";
@@ -16,7 +16,14 @@ import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import { ok, type Result, refuse } from "@/lib/result";
-import { RECORDING_FORMAT, RECORDING_VERSION, type RecordedStep, type Recording, recordingText, toolsOf } from "./recording";
+import {
+  RECORDING_FORMAT,
+  RECORDING_VERSION,
+  type RecordedStep,
+  type Recording,
+  recordingText,
+  toolsOf,
+} from "./recording";
 
 export interface StartOptions {
   readonly agent: string;
@@ -65,7 +72,9 @@ export async function startRecording(
     const kept = await putState(tx, agent, runId, sha256, bytes);
     if (!kept.ok) return refuse(kept.refusal);
     await bindState(tx, id, { sha256, format: RECORDING_FORMAT, version: RECORDING_VERSION, ref: null });
-    const [owner] = await tx.sql<{ agentId: string }[]>`select agent_id from runs where workspace_id = ${tx.workspace} and id = ${id}`;
+    const [owner] = await tx.sql<
+      { agentId: string }[]
+    >`select agent_id from runs where workspace_id = ${tx.workspace} and id = ${id}`;
     if (!owner) throw new Error(`run ${runId} is not there after it was opened`);
     await enqueueStart(tx, { id, runId, agentId: owner.agentId, threadId });
     return ok(runId);
@@ -89,7 +98,8 @@ export async function takeNextStep(
     return finished.ok ? ok("finished") : refuse(finished.refusal);
   }
   const seen = await readMessagesSeen(db, agent.workspace, threadId);
-  const said = step.message !== null && step.message !== seen.lastUserText ? [userMessage(highest + 1, step.message)] : [];
+  const said =
+    step.message !== null && step.message !== seen.lastUserText ? [userMessage(highest + 1, step.message)] : [];
   const messages = [...results, ...said];
   const proposed =
     step.kind === "question"
@@ -121,7 +131,11 @@ function resultMessage(call: CallFacts): Message {
   const id = `result:${call.callRef}`;
   if (call.outcome === "succeeded") return { id, role: "tool", text: call.result ?? "null" };
   if (call.outcome === "failed") return { id, role: "tool", text: canonicalJson({ error: call.error ?? "failed" }) };
-  return { id, role: "tool", text: canonicalJson({ [call.outcome ?? "unfinished"]: call.outcomeCause ?? "", call: call.callRef }) };
+  return {
+    id,
+    role: "tool",
+    text: canonicalJson({ [call.outcome ?? "unfinished"]: call.outcomeCause ?? "", call: call.callRef }),
+  };
 }
 
 function questionOf(step: number, question: Extract<RecordedStep, { kind: "question" }>, messages: readonly Message[]) {

@@ -1,6 +1,6 @@
 import { stored } from "@/lib/protocol/book/stored";
-import { canonicalJson, isArray, isObject, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Risk } from "@/lib/protocol/call";
+import { canonicalJson, isArray, isObject, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
 
 /** One call as it was recorded: what was proposed, and what the tool gave back. */
 export interface RecordedCall {
@@ -18,7 +18,12 @@ export interface RecordedCall {
 /** One model step: calls proposed together, or a question to a person. */
 export type RecordedStep =
   | { readonly kind: "calls"; readonly message: string | null; readonly calls: readonly RecordedCall[] }
-  | { readonly kind: "question"; readonly message: string | null; readonly question: string; readonly schema: JsonValue };
+  | {
+      readonly kind: "question";
+      readonly message: string | null;
+      readonly question: string;
+      readonly schema: JsonValue;
+    };
 
 /** A thread that an agent replays: the whole script, saved as the run's state, so that any worker can go on with it. */
 export interface Recording {
@@ -43,7 +48,8 @@ export function recordingText(recording: Recording): string {
 /** Our own writing, read back after its hash was checked. */
 export function readRecording(text: string): Recording {
   const value = stored(text);
-  if (!isObject(value) || value.steps === undefined || !isArray(value.steps)) throw new Error("this state is no recording");
+  if (!isObject(value) || value.steps === undefined || !isArray(value.steps))
+    throw new Error("this state is no recording");
   return value as unknown as Recording;
 }
 

@@ -3,7 +3,17 @@ import os from "node:os";
 import { connect, type Db } from "@/db/client";
 import { Listener, Notifier } from "@/db/notifier";
 import { localCaller } from "@/db/store/identity";
-import { ackJob, type ClaimedJob, claimJob, deferJob, dueRuns, extendClaim, nackJob, requeueLapsed, seeWorker } from "@/db/store/jobs";
+import {
+  ackJob,
+  type ClaimedJob,
+  claimJob,
+  deferJob,
+  dueRuns,
+  extendClaim,
+  nackJob,
+  requeueLapsed,
+  seeWorker,
+} from "@/db/store/jobs";
 import { sweepRun } from "@/db/store/operate";
 import { JOB_LEASE_MS } from "@/lib/protocol/mailbox-job";
 import type { Caller } from "@/lib/protocol/principal";

@@ -92,7 +92,12 @@ function fixtureStep(output: string) {
   } as const;
 }
 
-export async function decide(session: Session, runId: string, verdict: "allow" | "deny", hash: string): Promise<JsonObject> {
+export async function decide(
+  session: Session,
+  runId: string,
+  verdict: "allow" | "deny",
+  hash: string,
+): Promise<JsonObject> {
   const decided = await decideCliRun(session.db, session.caller, runId, verdict, hash);
   if (!decided.ok) throw refusedBy(decided.refusal, decisionError(decided.refusal, runId));
   return describeRun(session, runId);
@@ -151,7 +156,10 @@ async function execute(session: Session, runId: string, attempt: number): Promis
     throw new CommandRefused(effect.kind, effect.detail);
   }
   const existing = effect.kind === "output_conflict" ? effect.existingHash : null;
-  const told = await reportTargetConflict(db, caller, runId, attempt, effect.kind, { expected: effect.expected, existing });
+  const told = await reportTargetConflict(db, caller, runId, attempt, effect.kind, {
+    expected: effect.expected,
+    existing,
+  });
   if (told.ok) throw new Error("a conflict is always a refusal");
   throw refusedBy(told.refusal);
 }

@@ -4,8 +4,8 @@ import { type Db, inWorkspace } from "@/db/client";
 import { ensurePrincipal } from "@/db/store/identity";
 import { isArray, isObject, type JsonObject, type JsonValue, readJson } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
-import type { RecordedCall, RecordedStep, Recording } from "@/lib/runtime/recording";
 import { startRecording } from "@/lib/runtime/recorded-agent";
+import type { RecordedCall, RecordedStep, Recording } from "@/lib/runtime/recording";
 import { CommandRefused } from "../refused";
 
 export interface ReplayOptions {
@@ -54,21 +54,37 @@ export async function startThread(db: Db, cli: Caller, thread: RecordedThread, a
     allowed: askAll ? [] : thread.readOnlyTools,
     isDemo: false,
   });
-  if (!started.ok) throw new CommandRefused(started.refusal.code, `thread ${thread.recording.thread}: ${started.refusal.detail ?? ""}`);
+  if (!started.ok)
+    throw new CommandRefused(
+      started.refusal.code,
+      `thread ${thread.recording.thread}: ${started.refusal.detail ?? ""}`,
+    );
   return started.value;
 }
 
 /** The principal that a recorded agent acts as. It has no key, so nobody else can act as it. */
 export async function recordedAgent(db: Db, workspace: string, name: string): Promise<Caller> {
   const principal = await inWorkspace(db, workspace, (tx) => ensurePrincipal(tx, "agent", `recorded:${name}`));
-  return { workspace, principal, kind: "agent", role: null, person: null, display: name, surface: "cli", credential: null };
+  return {
+    workspace,
+    principal,
+    kind: "agent",
+    role: null,
+    person: null,
+    display: name,
+    surface: "cli",
+    credential: null,
+  };
 }
 
 /** Read a file of recorded calls, one a line, threads whole and in order. A line that cannot be read is named by its number. */
 export async function readThreads(file: string): Promise<readonly RecordedThread[]> {
   const threads = new Map<string, Line[]>();
   let number = 0;
-  for await (const text of createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of createInterface({
+    input: createReadStream(file, "utf8"),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
     number += 1;
     if (text.trim() === "") continue;
     const line = readLine(text, number);
@@ -86,7 +102,8 @@ function threadOf(id: string, lines: readonly Line[], writing: ReadonlySet<strin
   let at: number | null = null;
   for (const line of sorted) {
     const last = steps.at(-1);
-    if (line.step === at && last?.kind === "calls") steps[steps.length - 1] = { ...last, calls: [...last.calls, line.call] };
+    if (line.step === at && last?.kind === "calls")
+      steps[steps.length - 1] = { ...last, calls: [...last.calls, line.call] };
     else steps.push({ kind: "calls", message: line.context, calls: [line.call] });
     at = line.step;
   }
@@ -103,12 +120,14 @@ const NO_LIMITS = { maxDepth: 256, maxKeys: 1_000_000 };
 
 function readLine(text: string, number: number): Line {
   const read = readJson(text, NO_LIMITS);
-  if (!read.ok) throw new CommandRefused(read.refusal.code, `line ${number}, ${read.refusal.path}: ${read.refusal.detail}`);
+  if (!read.ok)
+    throw new CommandRefused(read.refusal.code, `line ${number}, ${read.refusal.path}: ${read.refusal.detail}`);
   const line = read.value;
   if (!isObject(line)) throw new CommandRefused("invalid_body", `line ${number} is no object`);
   const threadId = textField(line, "thread_id");
   const tool = textField(line, "tool");
-  if (threadId === null || tool === null) throw new CommandRefused("invalid_body", `line ${number} has no thread_id or no tool`);
+  if (threadId === null || tool === null)
+    throw new CommandRefused("invalid_body", `line ${number} has no thread_id or no tool`);
   return {
     threadId,
     source: textField(line, "source") ?? "recorded",

@@ -38,7 +38,10 @@ export async function verifyFile(file: string): Promise<JsonObject | null> {
   return verdictOn(rows, { workspace_id, run_id });
 }
 
-function verdictOn(rows: readonly ChainRow[], ids: { readonly workspace_id: string; readonly run_id: string }): JsonObject {
+function verdictOn(
+  rows: readonly ChainRow[],
+  ids: { readonly workspace_id: string; readonly run_id: string },
+): JsonObject {
   const verdict = verifyChain(rows, ids);
   if (verdict.ok) return { run_id: ids.run_id, verified: true, events: verdict.count };
   throw new CommandRefused("chain_broken", null, { run_id: ids.run_id, seq: verdict.seq, why: verdict.why });

@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../../result";
+import { ok, type Result, refuse } from "@/lib/result";
 import type { CallRef } from "../call";
 import { type Refusal, refusal } from "../refusals";
 import type { Book } from "./book";
@@ -36,13 +36,23 @@ export function ask(
     const known = book.call(record.recorded);
     if (known.proposalHash === requested.proposalHash) return ok({ call: known.callRef, fromRecord: true });
     return refuse(
-      refusal("batch_conflict", { call_ref: known.callRef, supplied_hash: requested.proposalHash, stored_hash: known.proposalHash }),
+      refusal("batch_conflict", {
+        call_ref: known.callRef,
+        supplied_hash: requested.proposalHash,
+        stored_hash: known.proposalHash,
+      }),
     );
   }
   const closed = refuseStep(book, step, record.highest);
   if (closed) return refuse(closed);
 
-  book.addBatch({ step, mode: "parallel", coupling: "independent", contentHash: requested.proposalHash, stateSha256: state?.sha256 ?? null });
+  book.addBatch({
+    step,
+    mode: "parallel",
+    coupling: "independent",
+    contentHash: requested.proposalHash,
+    stateSha256: state?.sha256 ?? null,
+  });
   book.note("checkpoint_saved", {
     step,
     snapshot_id: book.run.snapshotId,

@@ -105,7 +105,11 @@ function openNextQueued(book: Book, step: number): void {
       approveByRule(book, call, rule?.id ?? null);
       return;
     }
-    const waiting = book.amend(call.callRef, { status: "awaiting", ruleId: rule?.id ?? null, policyVersion: book.policy.version });
+    const waiting = book.amend(call.callRef, {
+      status: "awaiting",
+      ruleId: rule?.id ?? null,
+      policyVersion: book.policy.version,
+    });
     const ticket = openTicket(book, waiting, waiting.terms);
     book.note("pending_recorded", { call_ref: call.callRef, ticket_id: ticket.id, request_id: ticket.correlationId });
     return;

@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../../result";
+import { ok, type Result, refuse } from "@/lib/result";
 import { type CallRef, isSafeToRepeat } from "../call";
 import { type CanonicalJson, hashJson } from "../canonical-json";
 import { type Instant, plusMs } from "../instant";
@@ -45,12 +45,14 @@ export type Begun =
  */
 export function begin(book: Book, ref: CallRef, request: BeginRequest): Result<Begun, Refusal> {
   const before = book.call(ref);
-  if (before.status === "executing" && (isLapsed(book, before) || request.earlierClaimIsOver(before))) lapse(book, before);
+  if (before.status === "executing" && (isLapsed(book, before) || request.earlierClaimIsOver(before)))
+    lapse(book, before);
   const call = book.call(ref);
 
   if (isTerminal(call) && call.outcomeCause !== "run_ended") return answerCompleted(book, call);
   if (book.run.cause !== null || book.run.parentEnded) return refuse(runEnded(book));
-  if (call.status === "indeterminate") return refuse(refusal("indeterminate", { call_ref: ref, attempt: call.attempt }));
+  if (call.status === "indeterminate")
+    return refuse(refusal("indeterminate", { call_ref: ref, attempt: call.attempt }));
   if (call.status === "awaiting" || call.status === "queued") {
     const ticket = book.newestTicketOf(ref);
     return refuse(
@@ -63,7 +65,11 @@ export function begin(book: Book, ref: CallRef, request: BeginRequest): Result<B
     );
   }
   if (call.status === "executing") return answerExecuting(call, request);
-  const refused = refuseTurn(book, call) ?? refuseAllow(book, call) ?? refuseExecutor(book, request) ?? refuseAct(book, call, request);
+  const refused =
+    refuseTurn(book, call) ??
+    refuseAllow(book, call) ??
+    refuseExecutor(book, request) ??
+    refuseAct(book, call, request);
   if (refused) return refuse(refused);
   const denied = refuseByRule(book, call);
   return denied ? refuse(denied) : ok(grant(book, call, request));
@@ -77,7 +83,9 @@ function answerCompleted(book: Book, call: CallFacts): Result<Begun, Refusal> {
   }
   if (call.outcome === "blocked") {
     const cause = call.outcomeCause === "person" || call.outcomeCause === "expiry" ? call.outcomeCause : "rule";
-    return refuse(refusal("approval_rejected", { call_ref: call.callRef, cause, ...hashesOf(call, null, storedHash(call)) }));
+    return refuse(
+      refusal("approval_rejected", { call_ref: call.callRef, cause, ...hashesOf(call, null, storedHash(call)) }),
+    );
   }
   return refuse(refusal("call_cancelled", { call_ref: call.callRef, cause: call.outcomeCause }));
 }
@@ -85,7 +93,10 @@ function answerCompleted(book: Book, call: CallFacts): Result<Begun, Refusal> {
 /** Check 5. */
 function answerExecuting(call: CallFacts, request: BeginRequest): Result<Begun, Refusal> {
   const isSame =
-    request.key !== null && request.worker !== null && call.claimKey === request.key && call.claimedBy === request.worker;
+    request.key !== null &&
+    request.worker !== null &&
+    call.claimKey === request.key &&
+    call.claimedBy === request.worker;
   if (isSame && call.leaseUntil && call.claimToken && call.effectKey) {
     return ok({
       granted: true,
@@ -96,7 +107,9 @@ function answerExecuting(call: CallFacts, request: BeginRequest): Result<Begun, 
       note: call.note,
     });
   }
-  return refuse(refusal("in_progress", { call_ref: call.callRef, attempt: call.attempt, lease_until: call.leaseUntil }));
+  return refuse(
+    refusal("in_progress", { call_ref: call.callRef, attempt: call.attempt, lease_until: call.leaseUntil }),
+  );
 }
 
 /** Check 6. */
@@ -240,10 +253,11 @@ export function renew(book: Book, ref: CallRef, attempt: number, leaseMs: number
   if (isLapsed(book, call)) lapse(book, call);
   const live = book.call(ref);
   if (live.status !== "executing" || live.attempt !== attempt) {
-    return refuse(refusal("stale_attempt", { call_ref: ref, attempt, current_attempt: live.attempt, state: live.status }));
+    return refuse(
+      refusal("stale_attempt", { call_ref: ref, attempt, current_attempt: live.attempt, state: live.status }),
+    );
   }
   const leaseUntil = plusMs(book.now.at, leaseMs);
   book.amend(ref, { leaseUntil });
   return ok(leaseUntil);
 }
-

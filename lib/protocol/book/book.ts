@@ -1,11 +1,19 @@
-import { callRef as placeOf, type CallOutcome, type CallRef, mayCallMove, type OutcomeCause } from "../call";
+import { type CallOutcome, type CallRef, mayCallMove, type OutcomeCause, callRef as placeOf } from "../call";
 import type { JsonObject, JsonValue } from "../canonical-json";
 import type { Now } from "../instant";
 import type { Policy } from "../permission-rule";
 import type { RunCause, RunState } from "../run";
 import { type ClosedByKind, mayTicketMove, type TicketStatus } from "../ticket";
 import type { TraceType } from "../trace-event";
-import { type BatchFacts, type CallFacts, isNeverBegun, isTerminal, mayHaveHappened, type RunFacts, type TicketFacts } from "./facts";
+import {
+  type BatchFacts,
+  type CallFacts,
+  isNeverBegun,
+  isTerminal,
+  mayHaveHappened,
+  type RunFacts,
+  type TicketFacts,
+} from "./facts";
 
 export interface BookFacts {
   readonly run: RunFacts;
@@ -132,7 +140,8 @@ export class Book {
   }
 
   addCall(call: CallFacts): CallFacts {
-    if (call.callRef !== placeOf(call.step, call.batchIndex, call.editNo)) throw new Error(`${call.callRef} is not its place`);
+    if (call.callRef !== placeOf(call.step, call.batchIndex, call.editNo))
+      throw new Error(`${call.callRef} is not its place`);
     this.callsByRef.set(call.callRef, call);
     this.newCalls.add(call.callRef);
     return call;

@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../../result";
+import { ok, type Result, refuse } from "@/lib/result";
 import type { CallRef } from "../call";
 import type { CanonicalJson } from "../canonical-json";
 import { msOf } from "../instant";
@@ -23,9 +23,14 @@ export function settleCall(book: Book, ref: CallRef, settlement: Settlement): Re
   if (isLapsed(book, before)) lapse(book, before);
   const call = book.call(ref);
   const isUnknown = call.status === "indeterminate" || (call.status === "approved" && call.unreported);
-  if (!isUnknown) return refuse(refusal("not_indeterminate", { call_ref: ref, state: call.status, outcome: call.outcome }));
+  if (!isUnknown)
+    return refuse(refusal("not_indeterminate", { call_ref: ref, state: call.status, outcome: call.outcome }));
   const happened = settlement.verdict === "happened";
-  const more = { result: happened ? settlement.output : null, settledBy: book.facts.actor, evidence: settlement.evidence };
+  const more = {
+    result: happened ? settlement.output : null,
+    settledBy: book.facts.actor,
+    evidence: settlement.evidence,
+  };
   const settled = happened
     ? book.complete(ref, "succeeded", "settled", more)
     : book.complete(ref, "failed", "effect_did_not_happen", more);
@@ -53,7 +58,9 @@ export function withdraw(book: Book, ref: CallRef, reason: string): Result<CallF
   }
   if (book.run.cause !== null) return refuse(runEnded(book));
   if (!isNeverBegun(call)) {
-    return refuse(refusal("call_unfinished", { calls: [{ call_ref: ref, state: call.status, attempt: call.attempt }] }));
+    return refuse(
+      refusal("call_unfinished", { calls: [{ call_ref: ref, state: call.status, attempt: call.attempt }] }),
+    );
   }
   cancelTicketOf(book, call, "withdrawn", "withdrawn");
   const closed = book.complete(ref, "cancelled", "withdrawn");
@@ -71,7 +78,12 @@ export function withdraw(book: Book, ref: CallRef, reason: string): Result<CallF
 
 /** A deadline has passed and was noticed. Never an allow. Source: protocol §8. */
 export function expireTicket(book: Book, ticket: TicketFacts): void {
-  const ids = { ticket_id: ticket.id, call_ref: ticket.callRef, on_expiry: ticket.onExpiry, deadline_ms: ticket.deadlineMs };
+  const ids = {
+    ticket_id: ticket.id,
+    call_ref: ticket.callRef,
+    on_expiry: ticket.onExpiry,
+    deadline_ms: ticket.deadlineMs,
+  };
   if (ticket.onExpiry === "hold") {
     book.amendTicket(ticket.id, { expiredAt: book.now.at });
     book.note("ticket_expired", ids);
@@ -127,7 +139,16 @@ export function replaceTicket(
   const deadlineMs = deadlineInMs !== null ? book.now.ms + deadlineInMs : length === null ? null : book.now.ms + length;
   if (ticket.status === "open") book.closeTicket(ticket, "superseded", "replaced");
   else book.voidedDecisions.push(ticket.id);
-  const parked = call && voids ? book.amend(call.callRef, { status: "awaiting", authorisation: null, effectiveAt: null, allowValidUntil: null, note: null }) : call;
+  const parked =
+    call && voids
+      ? book.amend(call.callRef, {
+          status: "awaiting",
+          authorisation: null,
+          effectiveAt: null,
+          allowValidUntil: null,
+          note: null,
+        })
+      : call;
   const terms = parked?.terms ?? { ...pauseTerms(ticket.prompt ?? ""), onExpiry: ticket.onExpiry };
   const successor = openTicket(book, parked, terms, { supersedes: ticket, deadlineMs });
   book.note("ticket_superseded", {
@@ -175,11 +196,19 @@ export function finish(book: Book, status: FinishStatus): Result<null, Refusal> 
   if (book.run.cause !== null) return refuse(runEnded(book));
   const open = book.openTickets();
   if (open.length > 0) {
-    return refuse(refusal("run_awaiting", { tickets: open.map((ticket) => ({ ticket_id: ticket.id, request_id: ticket.correlationId })) }));
+    return refuse(
+      refusal("run_awaiting", {
+        tickets: open.map((ticket) => ({ ticket_id: ticket.id, request_id: ticket.correlationId })),
+      }),
+    );
   }
   const begun = book.calls().filter(mayHaveHappened);
   if (begun.length > 0 && status === "completed") {
-    return refuse(refusal("call_unfinished", { calls: begun.map((call) => ({ call_ref: call.callRef, state: call.status, attempt: call.attempt })) }));
+    return refuse(
+      refusal("call_unfinished", {
+        calls: begun.map((call) => ({ call_ref: call.callRef, state: call.status, attempt: call.attempt })),
+      }),
+    );
   }
   book.end(begun.length > 0 ? "indeterminate" : status, begun.length > 0 ? status : null);
   return ok(null);

@@ -1,12 +1,12 @@
-import { ok, type Result, refuse } from "../../result";
+import { ok, type Result, refuse } from "@/lib/result";
 import type { CallRef } from "../call";
 import type { CanonicalJson, JsonObject } from "../canonical-json";
 import { sha256Hex } from "../hash";
 import { type Refusal, refusal } from "../refusals";
 import { followUp } from "./batch";
+import { isLapsed } from "./begin";
 import { type Book, NO_CLAIM } from "./book";
 import { type CallFacts, isTerminal, mayHaveHappened } from "./facts";
-import { isLapsed } from "./begin";
 import { keep, reference } from "./words";
 
 /** What an executor says of its attempt: a result, or an error. */
@@ -66,8 +66,18 @@ function judgeAgain(book: Book, call: CallFacts, report: Report): Result<Complet
   return isSame ? ok(done) : refuse(conflict("result_conflict", book, call, report));
 }
 
-function conflict(code: "settlement_contradicted" | "result_conflict", book: Book, call: CallFacts, report: Report): Refusal {
-  return refusal(code, { call_ref: call.callRef, attempt: report.attempt, outcome: call.outcome, reported: keepReport(book, report) });
+function conflict(
+  code: "settlement_contradicted" | "result_conflict",
+  book: Book,
+  call: CallFacts,
+  report: Report,
+): Refusal {
+  return refusal(code, {
+    call_ref: call.callRef,
+    attempt: report.attempt,
+    outcome: call.outcome,
+    reported: keepReport(book, report),
+  });
 }
 
 /** What was reported is never lost, also where it is refused. */

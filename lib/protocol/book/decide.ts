@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../../result";
+import { ok, type Result, refuse } from "@/lib/result";
 import { AWAIT_RULES } from "../await-target";
 import type { CallRef } from "../call";
 import { canonicalJson, type JsonObject, type JsonValue } from "../canonical-json";
@@ -59,7 +59,9 @@ export function decide(book: Book, ticketId: string, attempt: Attempt, decider: 
 
   const verdict = verdictWord(attempt.result);
   const call = ticket.callRef === null ? null : book.call(ticket.callRef);
-  const allows = decider.votes.filter((vote) => vote.verdict === "allow" && vote.stillMay && vote.person !== decider.person);
+  const allows = decider.votes.filter(
+    (vote) => vote.verdict === "allow" && vote.stillMay && vote.person !== decider.person,
+  );
   const settles = verdict !== "allow" || allows.length + 1 >= ticket.quorumNeeded;
   noteVerdict(book, ticket, call, attempt.result, settles);
   if (!settles) return ok({ settles, ticket, votes: allows.length + 1, needed: ticket.quorumNeeded });
@@ -122,7 +124,11 @@ function refuseView(book: Book, ticket: TicketFacts, attempt: Attempt): Refusal 
   if (attempt.viewDigest === null) return null;
   const current = viewDigest(viewOf(book, ticket));
   if (attempt.viewDigest !== current) {
-    return refusal("stale_view", { supplied_view: attempt.viewDigest, current_view: current, revision: ticket.revision });
+    return refusal("stale_view", {
+      supplied_view: attempt.viewDigest,
+      current_view: current,
+      revision: ticket.revision,
+    });
   }
   if (attempt.seenForMs !== null && attempt.seenForMs < READING_MS) {
     return refusal("too_fast", { seen_for_ms: attempt.seenForMs, needed_ms: READING_MS });
@@ -136,14 +142,28 @@ function refuseSecondVote({ result }: Attempt, { person, votes }: Decider): Refu
   return refusal("already_voted", { verdict: own.verdict, attempted: verdictWord(result) });
 }
 
-function noteVerdict(book: Book, ticket: TicketFacts, call: CallFacts | null, result: ResumeResult, settles: boolean): void {
+function noteVerdict(
+  book: Book,
+  ticket: TicketFacts,
+  call: CallFacts | null,
+  result: ResumeResult,
+  settles: boolean,
+): void {
   const ids = { ticket_id: ticket.id, request_id: ticket.correlationId, call_ref: call?.callRef ?? null };
   if (result.kind !== "permission") {
-    const answer = result.kind === "continue" ? null : canonicalJson(result.kind === "input" ? result.input : result.output);
-    book.note("input_received", { ...ids, answer: answer === null ? null : reference(answer, `decision:${ticket.id}:result`) });
+    const answer =
+      result.kind === "continue" ? null : canonicalJson(result.kind === "input" ? result.input : result.output);
+    book.note("input_received", {
+      ...ids,
+      answer: answer === null ? null : reference(answer, `decision:${ticket.id}:result`),
+    });
     return;
   }
-  book.note("proposal_verified", { phase: "approval", call_ref: ids.call_ref, proposal_hash: call?.proposalHash ?? null });
+  book.note("proposal_verified", {
+    phase: "approval",
+    call_ref: ids.call_ref,
+    proposal_hash: call?.proposalHash ?? null,
+  });
   const reason = (result.decision === "deny" ? result.reason : result.note) ?? null;
   book.note("approval_recorded", {
     ...ids,
@@ -191,7 +211,13 @@ function resultValue(result: ResumeResult): JsonValue | undefined {
   return result.kind === "permission" && result.decision === "allow" ? result.payload : undefined;
 }
 
-function moveCall(book: Book, ticket: TicketFacts, call: CallFacts, result: ResumeResult, effectiveAt: ReturnType<typeof plusMs>): void {
+function moveCall(
+  book: Book,
+  ticket: TicketFacts,
+  call: CallFacts,
+  result: ResumeResult,
+  effectiveAt: ReturnType<typeof plusMs>,
+): void {
   const value = resultValue(result);
   if (result.kind === "permission" && result.decision === "deny") {
     book.complete(call.callRef, "blocked", "person");
@@ -221,10 +247,10 @@ function moveCall(book: Book, ticket: TicketFacts, call: CallFacts, result: Resu
 export function answerOwnWait(book: Book, ticket: TicketFacts, command: ResumeCommand): Result<TicketFacts, Refusal> {
   const valid = validateResume(standingOf(book, ticket), { ...command, now_ms: book.now.ms });
   if (!valid.ok) return refuse(valid.refusal);
-  if (ticket.expiredAt !== null) return refuse(refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms }));
+  if (ticket.expiredAt !== null)
+    return refuse(refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms }));
   const call = ticket.callRef === null ? null : book.call(ticket.callRef);
   noteVerdict(book, ticket, call, command.result, true);
   settle(book, ticket, call, command.result, "agent");
   return ok(book.ticketAt(ticket.id) ?? ticket);
 }
-

@@ -162,7 +162,9 @@ export interface VoteFacts {
 
 /** Granted and never reported: the effect may or may not have happened. Source: protocol §5 "Call". */
 export function mayHaveHappened(call: CallFacts): boolean {
-  return call.status === "executing" || call.status === "indeterminate" || (call.status === "approved" && call.unreported);
+  return (
+    call.status === "executing" || call.status === "indeterminate" || (call.status === "approved" && call.unreported)
+  );
 }
 
 /** No attempt was ever granted, so closing the call can hide no effect. */

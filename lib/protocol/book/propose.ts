@@ -1,10 +1,10 @@
-import { ok, type Result, refuse } from "../../result";
+import { ok, type Result, refuse } from "@/lib/result";
 import {
   type BatchMode,
   type CallRef,
-  callRef,
   type CallVerdict,
   type Coupling,
+  callRef,
   type IdempotencyClass,
   type OnDeny,
   type ResumeMode,
@@ -100,9 +100,13 @@ function answerFromRecord(book: Book, proposed: ProposedStep, recorded: BatchFac
 export function refuseStep(book: Book, step: number, highest: number): Refusal | null {
   if (book.run.cause) return runEnded(book);
   if (step <= highest) return refusal("batch_conflict", { step, highest_step: highest });
-  const unfinished = book.calls().filter((call) => !isTerminal(call) && !(call.status === "approved" && !call.unreported));
+  const unfinished = book
+    .calls()
+    .filter((call) => !isTerminal(call) && !(call.status === "approved" && !call.unreported));
   if (unfinished.length === 0) return null;
-  return refusal("batch_open", { open_calls: unfinished.map((call) => ({ call_ref: call.callRef, state: call.status })) });
+  return refusal("batch_open", {
+    open_calls: unfinished.map((call) => ({ call_ref: call.callRef, state: call.status })),
+  });
 }
 
 function recordStep(book: Book, proposed: ProposedStep): CallFacts[] {
@@ -193,7 +197,13 @@ function waitOrQueue(book: Book, call: CallFacts, ruleId: string | null): void {
   const isTurn = book.batch(call.step).mode !== "sequential" || earlier.every(isTerminal);
   const parked = book.amend(call.callRef, { status: isTurn ? "awaiting" : "queued", ruleId });
   const ticket = isTurn ? openTicket(book, parked, parked.terms) : null;
-  noteProposal(book, parked, parked.status, ruleId, ticket && { ticket_id: ticket.id, request_id: ticket.correlationId });
+  noteProposal(
+    book,
+    parked,
+    parked.status,
+    ruleId,
+    ticket && { ticket_id: ticket.id, request_id: ticket.correlationId },
+  );
 }
 
 function noteProposal(
@@ -217,7 +227,9 @@ function noteProposal(
 }
 
 function unusedAllows(book: Book): CallFacts[] {
-  return book.calls().filter((call) => call.status === "approved" && !mayHaveHappened(call) && call.authorisation?.by === "person");
+  return book
+    .calls()
+    .filter((call) => call.status === "approved" && !mayHaveHappened(call) && call.authorisation?.by === "person");
 }
 
 function isSameAct(old: CallFacts, call: CallFacts): boolean {
@@ -237,7 +249,14 @@ function rebind(book: Book, old: CallFacts, call: CallFacts): void {
     note: old.note,
     reboundFrom: old.callRef,
   });
-  book.note("state_transition", { call_ref: old.callRef, from: "approved", to: "completed", outcome: "cancelled", cause: "rebound", new_call_ref: call.callRef });
+  book.note("state_transition", {
+    call_ref: old.callRef,
+    from: "approved",
+    to: "completed",
+    outcome: "cancelled",
+    cause: "rebound",
+    new_call_ref: call.callRef,
+  });
   book.enqueue({ dedupeKey: `resume:${call.callRef}`, ticketId: null });
 }
 

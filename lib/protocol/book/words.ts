@@ -12,4 +12,3 @@ export function keep(book: Book, kind: string, text: string): JsonObject {
   book.contents.push({ kind, text });
   return reference(text, `content:${kind}`);
 }
-
