@@ -3,7 +3,13 @@ import { defineConfig } from "vitest/config";
 import { readTestEnv } from "./lib/cli/env.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
-const resolve = { alias: { "@": root.replace(/\/$/, "") } };
+const resolve = {
+  alias: {
+    "@": root.replace(/\/$/, ""),
+    // Outside Next's build the marker throws; what it marks is tested like anything else.
+    "server-only": `${root}node_modules/server-only/empty.js`,
+  },
+};
 const notOurs = ["**/node_modules/**", "**/.next/**", "**/dist/**", "e2e/**"];
 
 export default defineConfig({

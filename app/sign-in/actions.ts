@@ -1,0 +1,30 @@
+"use server";
+
+import { z } from "zod";
+import { PASSWORD_LENGTH } from "@/lib/protocol/sign-in";
+import { openAction } from "@/lib/server/action";
+import { becomeOwner, openLink, setPassword, signInByPassword } from "@/lib/server/sign-in";
+
+const token = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+const email = z.email().max(254);
+const newPassword = z.string().min(PASSWORD_LENGTH.least).max(PASSWORD_LENGTH.most);
+
+export const signInAction = openAction(
+  { name: "sign_in", input: z.strictObject({ email, password: z.string().min(1).max(PASSWORD_LENGTH.most) }) },
+  signInByPassword,
+);
+
+export const openLinkAction = openAction({ name: "open_link", input: z.strictObject({ token }) }, openLink);
+
+export const becomeOwnerAction = openAction(
+  {
+    name: "become_owner",
+    input: z.strictObject({ token, email, name: z.string().trim().min(1).max(100), password: newPassword }),
+  },
+  becomeOwner,
+);
+
+export const setPasswordAction = openAction(
+  { name: "set_password", input: z.strictObject({ token, password: newPassword }) },
+  setPassword,
+);
