@@ -18,4 +18,4 @@ export const problem = z
     incident: z.string().optional(),
   })
   .loose()
-  .meta({ id: "Problem", description: `code is one of: ${Object.keys(REFUSALS).join(", ")}, internal_error` });
+  .meta({ description: `code is one of: ${Object.keys(REFUSALS).join(", ")}, internal_error` });
