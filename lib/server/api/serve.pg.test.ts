@@ -225,7 +225,8 @@ describe("a refusal", () => {
     const slowed = await finish();
     expect(slowed.status).toBe(429);
     expect(Number(slowed.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await api.get("owner", `/api/v1/runs/${runId}`)).status).toBe(200);
+    for (const caller of ["agent", "owner"] as const)
+      expect((await api.get(caller, `/api/v1/runs/${runId}?wait=0`)).status).toBe(200);
     expect(
       (await api.post("agent", `/api/v1/runs/${await api.openRun()}/finish`, { status: "completed" })).status,
     ).toBe(200);
@@ -248,3 +249,30 @@ async function countRuns(): Promise<number> {
   const [row] = await admin<{ count: number }[]>`select count(*)::int as count from runs`;
   return row?.count ?? 0;
 }
+
+describe("/metrics", () => {
+  const read = async (key: string | null) => {
+    const { serveMetrics } = await import("./serve-metrics");
+    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+    return serveMetrics(new Request("http://holdpoint.test/metrics", { headers }), api.services);
+  };
+
+  test("is for an operator's key alone", async () => {
+    expect((await read(null)).status).toBe(401);
+    for (const caller of ["agent", "workerKey", "approver", "operator", "owner"] as const) {
+      expect((await read(api.keys[caller])).status).toBe(403);
+    }
+    expect((await read(api.keys.operatorKey)).status).toBe(200);
+  });
+
+  test("counts answers and refusals by template and code, and names no run, person or workspace", async () => {
+    const { runId } = await api.parked();
+    await api.post("agent", `/api/v1/runs/${runId}/finish`, { status: "completed" });
+    const text = await (await read(api.keys.operatorKey)).text();
+    expect(text).toMatch(
+      /holdpoint_http_requests_total\{method="POST",door="\/api\/v1\/runs\/\{run_id\}\/finish",status="409"\} [1-9]/,
+    );
+    expect(text).toMatch(/holdpoint_refusals_total\{code="run_awaiting"\} [1-9]/);
+    for (const word of [runId, "ada", "desk", api.world.workspace]) expect(text).not.toContain(word);
+  });
+});

@@ -11,6 +11,7 @@ import { ok, type Result, refuse } from "@/lib/result";
 import type { Answered, Door, DoorVisit, Opened } from "./door";
 import { withKey } from "./idempotency";
 import { callerOf } from "./key";
+import { paramsOf } from "./params";
 import { faultProblem, JSON_HEADERS, problemOf } from "./problem";
 import { readBytes, readEnvelope } from "./read-body";
 import type { Services } from "./services";
@@ -66,7 +67,8 @@ async function admit(door: Door, request: Request, services: Services, caller: C
   const params = paramsOf(door.path, url.pathname);
   if (!params) return refuse(refusal("unknown_run"));
   const object = params.run_id ?? params.ticket_id ?? "";
-  const wait = services.refusalRate.waitSeconds(caller.principal, object);
+  // Reading stays possible: waiting by ?wait= is what a caller that is slowed down should do.
+  const wait = door.method === "GET" ? 0 : services.refusalRate.waitSeconds(caller.principal, object);
   if (wait > 0) return refuse(refusal("slow_down", { retry_after_s: wait }));
   const read = await readRequest(door, request);
   if (!read.ok) return read;
@@ -81,9 +83,9 @@ async function admit(door: Door, request: Request, services: Services, caller: C
     query: url.searchParams,
     stillCalls: async () => isSame(caller, await callerOf(services.db, request.headers.get("authorization"))),
   };
-  const opened = await open(door, visit, `${url.pathname}`);
+  const opened = await open(door, visit, url.pathname);
   if (!(opened instanceof Response) && !opened.ok) {
-    services.refusalRate.count(caller.principal, object);
+    if (isRecorded(opened.refusal)) services.refusalRate.count(caller.principal, object);
     return refuse(discreet(opened.refusal, caller, params));
   }
   return opened;
@@ -123,32 +125,9 @@ async function readRequest(door: Door, request: Request): Promise<Result<ReadReq
   return body.ok ? ok({ body: body.value, raw, bodySha256 }) : body;
 }
 
-/** The path's parameters by the door's template, each decoded once; null for a path that is not the door's. */
-export function paramsOf(template: string, pathname: string): Readonly<Record<string, string>> | null {
-  const names = template.split("/");
-  const parts = pathname.split("/");
-  if (names.length !== parts.length) return null;
-  const params: Record<string, string> = {};
-  for (const [index, name] of names.entries()) {
-    const part = parts[index] ?? "";
-    const field = /^\{(.+)\}$/.exec(name)?.[1];
-    if (field === undefined) {
-      if (name !== part) return null;
-      continue;
-    }
-    const decoded = decode(part);
-    if (decoded === null || decoded === "") return null;
-    params[field] = decoded;
-  }
-  return params;
-}
-
-function decode(part: string): string | null {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return null;
-  }
+/** What the ledger has, so that what is slowed down is what is written. An attempt that is merely running is no refusal. */
+function isRecorded(why: Refusal | Refused): why is Refused {
+  return "traceSeq" in why && why.code !== "in_progress";
 }
 
 /** A key that was revoked, or whose principal lost what it was, no longer calls. */

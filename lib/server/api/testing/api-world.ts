@@ -8,8 +8,9 @@ import type { Caller } from "@/lib/protocol/principal";
 import type { Door } from "../door";
 import { DOORS } from "../doors";
 import { Metrics } from "../metrics";
+import { paramsOf } from "../params";
 import { RefusalRate } from "../refusal-rate";
-import { paramsOf, serve } from "../serve";
+import { serve } from "../serve";
 import type { Services } from "../services";
 import { WaiterCount } from "../waiter-count";
 
