@@ -18,113 +18,6 @@ afterAll(async () => {
 });
 
 const money = { action: "send_money", args: { amount: 5 }, output: "account:1" };
-const open = (headers: Readonly<Record<string, string>>, body: JsonObject = { agent: "writer" }) =>
-  api.post("agent", "/api/v1/runs", body, headers);
-
-describe("the Idempotency-Key", () => {
-  test.each(["", "a b", "ü", "x".repeat(256), "a\tb"])("%j is refused before anything is done", async (key) => {
-    const before = await countRuns();
-    // A header cannot carry every text; what it cannot is refused by the platform, which is as good.
-    const sent = await open({ "idempotency-key": key }).catch(() => null);
-    if (sent) expect([sent.status, sent.json.code]).toEqual([400, "idempotency_key_missing"]);
-    expect(await countRuns()).toBe(before);
-  });
-
-  test("of 255 characters is good", async () => {
-    expect((await open({ "idempotency-key": "~".repeat(255) })).status).toBe(201);
-  });
-
-  test("sent again gets the first answer, and nothing is done twice", async () => {
-    const key = { "idempotency-key": randomUUID() };
-    const first = await open(key);
-    const before = await countRuns();
-    const again = await open(key);
-    expect([again.status, again.text, again.headers.get("idempotency-replayed")]).toEqual([201, first.text, "true"]);
-    expect(first.headers.get("idempotency-replayed")).toBeNull();
-    expect(await countRuns()).toBe(before);
-  });
-
-  test("is another one for another body, which is refused, and for another caller or path, which is not", async () => {
-    const key = { "idempotency-key": randomUUID() };
-    await open(key);
-    const other = await open(key, { agent: "reader" });
-    expect([other.status, other.json.code]).toEqual([422, "idempotency_key_reused"]);
-    expect((await api.post("anotherAgent", "/api/v1/runs", { agent: "its-own" }, key)).status).toBe(201);
-    expect(
-      (await api.post("agent", "/api/v1/agents/writer/snapshots", { tools: [] }, key)).headers.get(
-        "idempotency-replayed",
-      ),
-    ).toBeNull();
-  });
-
-  test("sent fifty times at once opens one run; the others are told to wait, or get its answer", async () => {
-    const before = await countRuns();
-    const key = { "idempotency-key": randomUUID() };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => open(key)));
-    expect(await countRuns()).toBe(before + 1);
-    const runs = new Set(answers.filter((answer) => answer.status === 201).map((answer) => answer.json.run_id));
-    expect(runs.size).toBe(1);
-    for (const { status, json, headers } of answers.filter((answer) => answer.status !== 201)) {
-      expect([status, json.code, headers.get("retry-after")]).toEqual([409, "idempotency_in_progress", "1"]);
-    }
-  });
-
-  test("keeps no refusal: what was refused is judged afresh", async () => {
-    const { runId, ticketId } = await api.parked();
-    const key = { "idempotency-key": randomUUID() };
-    const finish = () => api.post("agent", `/api/v1/runs/${runId}/finish`, { status: "completed" }, key);
-    expect((await finish()).json.code).toBe("run_awaiting");
-    await api.post(
-      "approver",
-      `/api/v1/tickets/${ticketId}/decision`,
-      await api.verdict(ticketId, { decision: "deny" }),
-    );
-    expect((await finish()).status).toBe(200);
-    expect((await finish()).headers.get("idempotency-replayed")).toBe("true");
-  });
-
-  test("is good for a day", async () => {
-    const key = { "idempotency-key": randomUUID() };
-    const first = await open(key);
-    await admin`update idempotency_keys set expires_at = clock_timestamp() where key = ${key["idempotency-key"]}`;
-    expect((await open(key)).json.run_id).not.toBe(first.json.run_id);
-  });
-
-  test("does not answer begin from the store: only with its worker it gets the live grant again", async () => {
-    const { runId, ticketId, requestId } = await api.parked();
-    await api.post("approver", `/api/v1/tickets/${ticketId}/decision`, await api.verdict(ticketId));
-    const begin = (key: string, worker: string) =>
-      api.post(
-        "agent",
-        `/api/v1/runs/${runId}/calls/s1.0/begin`,
-        { ...money, request_id: requestId, worker },
-        { "idempotency-key": key },
-      );
-    const grant = await begin("k1", "w1");
-    expect(grant.json.attempt).toBe(1);
-    expect((await begin("k1", "w1")).text).toBe(grant.text);
-    for (const other of [await begin("k1", "w2"), await begin("k2", "w1")]) {
-      expect([other.status, other.json.code]).toEqual([409, "in_progress"]);
-      expect(Number(other.headers.get("retry-after"))).toBeGreaterThan(50);
-    }
-  });
-
-  test("is not needed for a decision: the decision_id gets the first answer, to its own person alone", async () => {
-    const { ticketId } = await api.parked();
-    const body = await api.verdict(ticketId);
-    const path = `/api/v1/tickets/${ticketId}/decision`;
-    const first = await api.post("approver", path, body, { "idempotency-key": "" });
-    const again = await api.post("approver", path, body, { "idempotency-key": "" });
-    expect([again.status, again.text]).toEqual([200, first.text]);
-    expect((await api.post("approver", path, { ...body, decision: "deny" })).json.code).toBe("decision_id_reused");
-    const other = await api.post("owner", path, body);
-    expect([other.status, other.json.code, (other.json.closed_by as JsonObject).actor]).toEqual([
-      409,
-      "not_awaiting",
-      "ada",
-    ]);
-  });
-});
 
 describe("a body", () => {
   const post = (body: string | Uint8Array) => api.send("agent", "POST", "/api/v1/runs", { body });
@@ -216,6 +109,23 @@ describe("a refusal", () => {
     await bodies((_run, ticket) => `/api/v1/tickets/${ticket}/cancel`, { reason: "r" });
   });
 
+  test("to a caller who may not even read tells nothing about the run behind a ticket", async () => {
+    const { runId, ticketId } = await api.parked();
+    for (const [path, body] of [
+      ["decision", { decision_id: "d", decision: "allow", proposal_hash: "a".repeat(64), view_digest: "a".repeat(64) }],
+      ["cancel", { reason: "r" }],
+    ] as const) {
+      const sent = await api.post("workerKey", `/api/v1/tickets/${ticketId}/${path}`, body);
+      expect([sent.status, sent.json.code]).toEqual([403, "not_permitted"]);
+      expect(sent.text).not.toContain(runId);
+      expect(sent.json.trace_seq).toBeUndefined();
+    }
+    expect(
+      (await api.post("operatorKey", `/api/v1/tickets/${ticketId}/decision`, await api.verdict(ticketId))).json
+        .trace_seq,
+    ).toBe(5);
+  });
+
   test("comes to a stop: after sixty in a minute on one run the caller is told to wait, others are not", async () => {
     const { runId } = await api.parked();
     const finish = () => api.post("agent", `/api/v1/runs/${runId}/finish`, { status: "completed" });
@@ -244,11 +154,6 @@ describe("a refusal", () => {
     expect((await api.get("agent", `/api/v1/runs/${runId}`)).json.state).toBe("awaiting");
   });
 });
-
-async function countRuns(): Promise<number> {
-  const [row] = await admin<{ count: number }[]>`select count(*)::int as count from runs`;
-  return row?.count ?? 0;
-}
 
 describe("/metrics", () => {
   const read = async (key: string | null) => {
