@@ -157,6 +157,34 @@ test("every signing-in has a session of its own, and the one it replaces is dead
   expect(await count()).toBe(before);
 });
 
+test("signing out ends the session everywhere, at once", async ({ page }) => {
+  await signIn(page, "another long password");
+  await page.waitForURL(isArrived);
+  const held = await cookie(page);
+  const rows = () => ask((sql) => sql<{ id: string }[]>`select id from auth_sessions`);
+  const before = (await rows()).length;
+  const call = (name: string, body: string) =>
+    rawRequest(app.origin, {
+      method: "POST",
+      path: "/sign-in",
+      headers: {
+        host: new URL(app.origin).host,
+        origin: app.origin,
+        cookie: `${held?.name}=${held?.value}`,
+        "next-action": serverActions().find((action) => action.name === name)?.id ?? "",
+        "content-type": "text/plain;charset=UTF-8",
+      },
+      body,
+    });
+  const out = await call("signOutAction", "[]");
+  expect(String(out.headers["set-cookie"])).toMatch(/holdpoint\.session=;.*Max-Age=0/i);
+  expect(await rows()).toHaveLength(before - 1);
+  // The cookie that a thief kept opens nothing.
+  const token = new URL(newLink()).hash.slice(1);
+  const late = await call("setPasswordAction", JSON.stringify([{ token, password: "a thief's long password" }]));
+  expect(late.body).toContain("dead_link");
+});
+
 test("the page has no accessibility fault, by password and by link", async ({ page }) => {
   for (const where of ["/sign-in", `/sign-in#${"x".repeat(43)}`]) {
     await page.goto(app.origin + where);
