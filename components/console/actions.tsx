@@ -10,20 +10,16 @@ import type {
   OperatorAnswer,
 } from "@/lib/protocol/console-view";
 
-interface Click {
-  readonly click_id: string;
-}
-
 /** Everything that the console may ask the server to do. Each returns plain data; none navigates or draws the page again. */
 export interface ConsoleActions {
   readonly decide: (request: DecisionRequest) => Promise<DecisionAnswer>;
   readonly decideMany: (request: BulkDecisionRequest) => Promise<BulkDecisionAnswer>;
-  readonly cancelCall: (request: Click & { readonly ticket_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
+  readonly cancelCall: (request: { readonly ticket_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
   readonly replaceTicket: (
-    request: Click & { readonly ticket_id: string; readonly reason: string; readonly deadline_in_ms: number | null },
+    request: { readonly ticket_id: string; readonly reason: string; readonly deadline_in_ms: number | null },
   ) => Promise<OperatorAnswer>;
-  readonly cancelRun: (request: Click & { readonly run_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
-  readonly settleCall: (request: Click & SettleRequest) => Promise<OperatorAnswer>;
+  readonly cancelRun: (request: { readonly run_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
+  readonly settleCall: (request: SettleRequest) => Promise<OperatorAnswer>;
 }
 
 const Actions = createContext<ConsoleActions | null>(null);

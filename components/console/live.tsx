@@ -30,8 +30,8 @@ export function LiveProvider({ path, children }: LiveProviderProps) {
       onRebuild: () => void queries.invalidateQueries(),
       onChange: (frame) => {
         for (const run of frame.runs) void queries.invalidateQueries({ queryKey: ["run", run] });
-        for (const ticket of frame.tickets) void queries.invalidateQueries({ queryKey: ["ticket", ticket] });
-        for (const list of ["inbox", "runs", "refusals"]) void queries.invalidateQueries({ queryKey: [list] });
+        void queries.invalidateQueries({ queryKey: ["ticket"], predicate: ({ state: { data } }) => isOfRun(data, frame.runs) });
+        for (const list of LISTS) void queries.invalidateQueries({ queryKey: [list] });
       },
     });
     stream.open();
@@ -42,6 +42,12 @@ export function LiveProvider({ path, children }: LiveProviderProps) {
 
 export function useLive(): LiveState {
   return useContext(Live);
+}
+
+const LISTS = ["inbox", "runs", "refusals"] as const;
+
+function isOfRun(page: unknown, runs: readonly string[]): boolean {
+  return typeof page === "object" && page !== null && "run_id" in page && runs.some((run) => run === page.run_id);
 }
 
 interface StreamEvents {

@@ -19,13 +19,15 @@ interface OperatorDialogProps {
   readonly says: ReactNode;
   readonly children?: ReactNode;
   readonly reasonLabel?: string;
+  /** Whether the dialog's own fields are filled in. */
+  readonly ready?: boolean;
   /** Query keys to read again afterwards. */
   readonly touched: readonly (readonly [string, string])[];
-  readonly act: (reason: string, clickId: string) => Promise<OperatorAnswer>;
+  readonly act: (reason: string) => Promise<OperatorAnswer>;
 }
 
 /** An operator's act: what it will do, a reason that is kept with it, and the server's own answer in place. */
-export function OperatorDialog({ open, onClose, title, says, children, reasonLabel = "Reason", touched, act }: OperatorDialogProps) {
+export function OperatorDialog({ open, onClose, title, says, children, reasonLabel = "Reason", ready = true, touched, act }: OperatorDialogProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const { reason, setReason, sending, refused, submit } = useOperatorAct(title, touched, act, onClose);
   return (
@@ -33,7 +35,7 @@ export function OperatorDialog({ open, onClose, title, says, children, reasonLab
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          submit();
+          if (ready) submit();
         }}
       >
         <div className="dialog-body">
@@ -47,7 +49,9 @@ export function OperatorDialog({ open, onClose, title, says, children, reasonLab
             <div className={`notice ${TONE_CLASS.bad}`} role="alert">
               <OctagonX className="icon" aria-hidden="true" />
               <p>
-                <b className="font-medium">{refused.title}. Nothing was changed.</b>{" "}
+                <b className="font-medium">
+                  {refused.title}.{refused !== NO_ANSWER && " Nothing was changed."}
+                </b>{" "}
                 <span className="text-muted-foreground">
                   {refused.advice} <span className="mono">{refused.code}</span>
                 </span>
@@ -57,7 +61,7 @@ export function OperatorDialog({ open, onClose, title, says, children, reasonLab
         </div>
         <div className="dialog-foot">
           <Button onClick={onClose}>Back</Button>
-          <Button type="submit" look="primary" aria-disabled={sending || reason.trim() === "" || undefined}>
+          <Button type="submit" look="primary" aria-disabled={sending || !ready || reason.trim() === "" || undefined}>
             {title}
           </Button>
         </div>
@@ -69,7 +73,7 @@ export function OperatorDialog({ open, onClose, title, says, children, reasonLab
 const NO_ANSWER: ShownRefusal = {
   code: "no_answer",
   title: "No answer came back",
-  advice: "It may or may not have been done. Press again: the same click counts once.",
+  advice: "It may or may not have been done. Look at the page, which is read again, before pressing again.",
   facts: {},
 };
 
@@ -82,14 +86,11 @@ function useOperatorAct(
   const [reason, setReason] = useState("");
   const [sending, setSending] = useState(false);
   const [refused, setRefused] = useState<ShownRefusal | null>(null);
-  // Kept until there is an answer, so that pressing again is a resend and not a second act.
-  const click = useRef<string | null>(null);
   const queries = useQueryClient();
   const router = useRouter();
   const announce = useAnnounce();
 
   const settle = (answer: OperatorAnswer) => {
-    click.current = null;
     if (!answer.ok) {
       setRefused(answer.refusal);
       return;
@@ -100,11 +101,10 @@ function useOperatorAct(
     if (answer.successor_ticket_id !== null) router.push(`/tickets/${answer.successor_ticket_id}`);
   };
   const send = async () => {
-    click.current ??= crypto.randomUUID();
     setSending(true);
     setRefused(null);
     try {
-      settle(await act(reason.trim(), click.current));
+      settle(await act(reason.trim()));
     } catch {
       setRefused(NO_ANSWER);
     } finally {

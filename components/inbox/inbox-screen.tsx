@@ -79,7 +79,7 @@ const KIND_WORDS = { permission: "Permission", question: "Question", pause: "Pau
 function FilterBar({ filters, onChange, first }: FilterBarProps) {
   const quoted = (values: readonly string[]) => values.map((value) => ({ value, label: value, quoted: true }));
   return (
-    <fieldset className="filterbar" aria-label="Filters">
+    <section className="filterbar" aria-label="Filters">
       <button type="button" className="chip" aria-pressed={filters.who === "mine"} onClick={() => onChange({ who: null })}>
         I may decide
       </button>
@@ -103,7 +103,7 @@ function FilterBar({ filters, onChange, first }: FilterBarProps) {
         choices={(["permission", "question", "pause"] as const).map((value) => ({ value, label: KIND_WORDS[value] }))}
         onChange={(kind) => onChange({ kind: (["permission", "question", "pause"] as const).find((it) => it === kind) ?? null })}
       />
-    </fieldset>
+    </section>
   );
 }
 

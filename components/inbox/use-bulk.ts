@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { useActions } from "@/components/console/actions";
 import { useAnnounce } from "@/components/console/live-region";
 import { readConsole } from "@/components/console/read";
-import type { BulkDecisionAnswer, DecisionAnswer, TicketPage } from "@/lib/protocol/console-view";
+import type { BulkDecisions, DecisionAnswer, TicketPage } from "@/lib/protocol/console-view";
 import { findings, hiddenCount } from "@/lib/protocol/proposal-fields";
 import { isLong } from "@/components/tickets/field-value";
 import { READING_MS } from "@/components/tickets/use-view-settled";
@@ -50,7 +50,7 @@ export type BulkState =
   | { readonly kind: "calm" }
   | { readonly kind: "sending" }
   | { readonly kind: "failed" }
-  | { readonly kind: "answered"; readonly verdict: "allow" | "deny"; readonly answer: BulkDecisionAnswer };
+  | { readonly kind: "answered"; readonly verdict: "allow" | "deny"; readonly answer: BulkDecisions };
 
 export interface Bulk {
   readonly state: BulkState;
@@ -74,6 +74,10 @@ export function useBulk(items: readonly BulkItem[]): Bulk {
     setState({ kind: "sending" });
     try {
       const answer = await decideMany({ verdict, reason: reason.trim() || null, items: requestItems(items, verdict, clicks.current) });
+      if (!answer.ok) {
+        setState({ kind: "failed" });
+        return;
+      }
       clicks.current.clear();
       setState({ kind: "answered", verdict, answer });
       const done = answer.items.filter((item) => item.answer.ok).length;

@@ -21,7 +21,7 @@ import { TabTitle } from "./tab-title";
 interface ShellProps {
   readonly reader: Reader;
   readonly actions: ConsoleActions;
-  readonly onSignOut: () => Promise<void>;
+  readonly onSignOut: (nothing: null) => Promise<unknown>;
   readonly children: ReactNode;
 }
 
@@ -29,7 +29,7 @@ interface ShellProps {
 export function Shell({ reader, actions, onSignOut, children }: ShellProps) {
   const [queries] = useState(newQueryClient);
   const signOut = () => {
-    void onSignOut().finally(() => window.location.assign("/sign-in"));
+    void onSignOut(null).finally(() => window.location.assign("/sign-in"));
   };
   return (
     <NuqsAdapter>

@@ -63,7 +63,7 @@ function OperatorDialogs({ page, open, onClose }: { readonly page: TicketPage; r
         title="Replace ticket"
         says="Asks again under a new id, with a fresh deadline. This ticket is superseded and never decided; the call stays as it is."
         touched={touched}
-        act={(reason, click_id) => replaceTicket({ ticket_id: page.ticket_id, reason, click_id, deadline_in_ms: deadline === "" ? null : Number(deadline) })}
+        act={(reason) => replaceTicket({ ticket_id: page.ticket_id, reason, deadline_in_ms: deadline === "" ? null : Number(deadline) })}
       >
         <label className="grid gap-1">
           <span className="font-medium">Deadline</span>
@@ -82,7 +82,7 @@ function OperatorDialogs({ page, open, onClose }: { readonly page: TicketPage; r
         title="Cancel call"
         says="Closes this ticket and its call. The model is told “cancelled”; its run goes on. Deny is another thing: it gives the model a blocked result."
         touched={touched}
-        act={(reason, click_id) => cancelCall({ ticket_id: page.ticket_id, reason, click_id })}
+        act={(reason) => cancelCall({ ticket_id: page.ticket_id, reason })}
       />
       <OperatorDialog
         open={open === "cancel_run"}
@@ -90,7 +90,7 @@ function OperatorDialogs({ page, open, onClose }: { readonly page: TicketPage; r
         title="Cancel run"
         says="Ends the whole run: its open tickets and calls that were never begun are cancelled. A call that executes now is left as it is."
         touched={touched}
-        act={(reason, click_id) => cancelRun({ run_id: page.run_id, reason, click_id })}
+        act={(reason) => cancelRun({ run_id: page.run_id, reason })}
       />
     </>
   );

@@ -110,7 +110,6 @@ export interface BatchView {
 export interface RunPage {
   readonly now_ms: number;
   readonly workspace_id: string;
-  /** The run's internal id, which its trace was chained on, beside its name. */
   readonly run_id: string;
   readonly facts: RunFacts;
   readonly is_demo: boolean;
@@ -123,7 +122,7 @@ export interface RunPage {
   readonly batches: readonly BatchView[];
   readonly older_batches: number;
   readonly messages: readonly MessageLine[];
-  readonly may: { readonly operate: boolean };
+  readonly may: { readonly operate: boolean; readonly bundle: boolean };
 }
 
 export interface TraceRow {
@@ -135,8 +134,8 @@ export interface TraceRow {
 
 export interface TracePage {
   readonly rows: readonly TraceRow[];
-  /** The newest seq of the run when this was read. */
-  readonly last_seq: number;
+  /** Further events were committed already. */
+  readonly more: boolean;
   readonly now_ms: number;
 }
 
@@ -166,7 +165,7 @@ export interface RefusalsPage {
   /** Of the last 24 hours, by code, largest first. */
   readonly by_code: readonly { readonly code: string; readonly count: number }[];
   readonly by_verb: readonly { readonly verb: string; readonly count: number }[];
-  readonly today: number;
+  readonly actors: readonly string[];
   readonly now_ms: number;
 }
 

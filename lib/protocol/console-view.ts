@@ -237,19 +237,21 @@ export interface BulkDecisionRequest {
   readonly reason: string | null;
 }
 
-export interface BulkDecisionAnswer {
+export interface BulkDecisions {
   readonly items: readonly { readonly ticket_id: string; readonly answer: DecisionAnswer }[];
 }
 
+/** Refused as a whole only where nobody may knock; each item has its own answer. */
+export type BulkDecisionAnswer = ({ readonly ok: true } & BulkDecisions) | { readonly ok: false; readonly refusal: ShownRefusal };
+
 /** Cancel call, Cancel run, Replace ticket, Settle: done and told, or refused and told. */
 export type OperatorAnswer =
-  | { readonly ok: true; readonly at_ms: number; readonly successor_ticket_id: string | null }
+  | { readonly ok: true; readonly successor_ticket_id: string | null }
   | { readonly ok: false; readonly refusal: ShownRefusal };
 
 /** A stream's frame: what changed, by id. Rows are read again, never sent along. */
 export interface ChangeFrame {
   readonly runs: readonly string[];
-  readonly tickets: readonly string[];
   readonly now_ms: number;
 }
 

@@ -42,7 +42,10 @@ export function count(howMany: number, one: string, many: string): string {
 }
 
 /** The sentence as plain text, for tests and titles. */
-export function plainText(sentence: Sentence, spell: { time(atMs: number): string; ago(atMs: number): string }): string {
+export function plainText(
+  sentence: Sentence,
+  spell: { time(atMs: number): string; ago(atMs: number): string },
+): string {
   return sentence
     .map((part) => {
       if (part.kind === "time") return spell.time(part.at_ms);

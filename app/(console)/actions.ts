@@ -1,0 +1,105 @@
+"use server";
+
+import { z } from "zod";
+import { cancel, cancelCall, replace, settle } from "@/db/store/operate";
+import { canonicalJson, readJson } from "@/lib/protocol/canonical-json";
+import { refusal } from "@/lib/protocol/refusals";
+import { ok, refuse } from "@/lib/result";
+import { guardedAction, openAction } from "@/lib/server/action";
+import { decideFromConsole, decideManyFromConsole } from "@/lib/server/console-decisions";
+import { database } from "@/lib/server/database";
+import { signOut } from "@/lib/server/sign-in";
+
+const ticketId = z.uuid();
+const runId = z.string().min(1).max(128);
+const reason = z.string().trim().min(1).max(4_000);
+const shown = { ticket_id: ticketId, view_digest: z.string().max(64), view_token: z.string().max(100), click_id: z.uuid() };
+
+/*
+ * Every member may knock: who may decide what is the store's to judge, and a refusal of it is kept in the trace.
+ * None of these draws a page again: the answer is data, and the stream says what changed.
+ */
+
+export const decideAction = guardedAction(
+  {
+    verb: "read_tickets",
+    input: z.strictObject({
+      ...shown,
+      verdict: z.enum(["allow", "deny", "answer", "continue"]),
+      reason: reason.nullable(),
+      answer: z.string().max(1_048_576).nullable(),
+    }),
+  },
+  decideFromConsole,
+);
+
+export const decideManyAction = guardedAction(
+  {
+    verb: "read_tickets",
+    input: z.strictObject({
+      items: z.array(z.strictObject(shown)).min(1).max(100),
+      verdict: z.enum(["allow", "deny"]),
+      reason: reason.nullable(),
+    }),
+  },
+  async (caller, request) => ok(await decideManyFromConsole(caller, request)),
+);
+
+export const cancelCallAction = guardedAction(
+  { verb: "read_tickets", input: z.strictObject({ ticket_id: ticketId, reason }) },
+  async (caller, request) => {
+    const outcome = await cancelCall(await database(), caller, request.ticket_id, request.reason);
+    return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
+  },
+);
+
+export const replaceTicketAction = guardedAction(
+  {
+    verb: "read_tickets",
+    input: z.strictObject({
+      ticket_id: ticketId,
+      reason,
+      deadline_in_ms: z.int().min(1_000).max(31 * 86_400_000).nullable(),
+    }),
+  },
+  async (caller, request) => {
+    const outcome = await replace(await database(), caller, request.ticket_id, request.reason, request.deadline_in_ms);
+    return outcome.ok ? ok({ successor_ticket_id: outcome.value.value.id }) : outcome;
+  },
+);
+
+export const cancelRunAction = guardedAction(
+  { verb: "read_run", input: z.strictObject({ run_id: runId, reason }) },
+  async (caller, request) => {
+    const outcome = await cancel(await database(), caller, request.run_id, request.reason);
+    return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
+  },
+);
+
+export const settleCallAction = guardedAction(
+  {
+    verb: "read_run",
+    input: z.strictObject({
+      run_id: runId,
+      call_ref: z.string().min(1).max(64),
+      verdict: z.enum(["happened", "did_not_happen"]),
+      evidence: reason,
+      output: z.string().max(262_144).nullable(),
+    }),
+  },
+  async (caller, { run_id, call_ref, verdict, evidence, output }) => {
+    const read = readJson(output ?? "null");
+    if (!read.ok) return refuse(refusal("invalid_body"));
+    const outcome = await settle(await database(), caller, run_id, call_ref, {
+      verdict,
+      evidence,
+      output: output === null ? null : canonicalJson(read.value),
+    });
+    return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
+  },
+);
+
+export const signOutAction = openAction({ name: "sign_out", input: z.null() }, async () => {
+  await signOut();
+  return ok({});
+});

@@ -1,0 +1,14 @@
+import type { Metadata } from "next";
+import { TraceScreen } from "@/components/trace/trace-screen";
+
+interface TracePageProps {
+  readonly params: Promise<{ readonly id: string }>;
+}
+
+export async function generateMetadata({ params }: TracePageProps): Promise<Metadata> {
+  return { title: `Trace of ${decodeURIComponent((await params).id)}` };
+}
+
+export default async function TracePage({ params }: TracePageProps) {
+  return <TraceScreen runId={decodeURIComponent((await params).id)} />;
+}

@@ -1,0 +1,165 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { ChevronLeft, SearchX } from "lucide-react";
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { CopyButton } from "@/components/console/copy-button";
+import { ShortHash } from "@/components/console/hash";
+import { Quoted } from "@/components/console/pieces";
+import { isMissing, readConsole } from "@/components/console/read";
+import { Sentence } from "@/components/console/sentence";
+import { useServerSecond } from "@/components/console/server-clock";
+import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { Status, TONE_CLASS } from "@/components/console/status";
+import { runLook } from "@/components/console/status-table";
+import { Moment } from "@/components/console/time";
+import { TopBar } from "@/components/shell/top-bar";
+import { TraceSection } from "@/components/trace/trace-section";
+import { buttonClass } from "@/components/ui/button";
+import type { RunPage } from "@/lib/protocol/console-run-view";
+import { judgeRun } from "@/lib/protocol/verdict";
+import { BatchTables } from "./batch-tables";
+import { RunActions } from "./run-actions";
+import { Thread } from "./thread";
+import { verdictIcon } from "./verdict-icon";
+
+export function useRunQuery(runId: string) {
+  return useQuery({
+    queryKey: ["run", runId, "page"],
+    queryFn: ({ signal }) => readConsole<RunPage>(`/console/runs/${encodeURIComponent(runId)}`, signal),
+  });
+}
+
+export function RunScreen({ runId }: { readonly runId: string }) {
+  const query = useRunQuery(runId);
+  const page = query.data;
+  return (
+    <>
+      <RunTopBar runId={runId} page={page ?? null} />
+      <StaleNotice />
+      {page ? (
+        <RunBody page={page} />
+      ) : query.isPending ? (
+        <LoadingRows what="the run" dense />
+      ) : isMissing(query.error) ? (
+        <NoSuchRun />
+      ) : (
+        <Failing what="The run" unknown="This says nothing about whether it moves." error={query.error} onRetry={() => void query.refetch()} />
+      )}
+    </>
+  );
+}
+
+export function RunTopBar({ runId, page, children }: { readonly runId: string; readonly page: RunPage | null; readonly children?: ReactNode }) {
+  return (
+    <TopBar>
+      <Link className="crumb" href="/runs">
+        <ChevronLeft className="icon icon-sm" aria-hidden="true" />
+        Runs
+      </Link>
+      <span className="text-faint" aria-hidden="true">
+        /
+      </span>
+      {children ?? (
+        <h1 className="mono" title={runId}>
+          <Quoted text={runId} />
+        </h1>
+      )}
+      <CopyButton text={runId} label="Copy run id" />
+      {page && (
+        <span className="max-md:hidden">
+          <Status look={runLook(page.facts.state, page.facts.cause)} />
+        </span>
+      )}
+    </TopBar>
+  );
+}
+
+export function NoSuchRun() {
+  return (
+    <State
+      icon={SearchX}
+      tone="off"
+      title="No such run"
+      actions={
+        <Link className={buttonClass()} href="/runs">
+          Open the runs
+        </Link>
+      }
+    >
+      <p>There is no run with this id in this workspace.</p>
+    </State>
+  );
+}
+
+function RunBody({ page }: { readonly page: RunPage }) {
+  return (
+    <>
+      <VerdictSection page={page} />
+      <BatchTables page={page} />
+      <Thread messages={page.messages} />
+      <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} />
+    </>
+  );
+}
+
+function VerdictSection({ page }: { readonly page: RunPage }) {
+  const now = useServerSecond();
+  const verdict = judgeRun(page.facts, now);
+  const Icon = verdictIcon(verdict.kind);
+  return (
+    <section className="px-[var(--gutter)] py-5" aria-labelledby="why">
+      <h2 className={`small-head mb-2 ${TONE_CLASS[verdict.tone]}`} id="why">
+        <span className="status">
+          <Icon className="icon icon-sm" aria-hidden="true" />
+          {verdict.moving ? "Where it stands" : "Why it is not moving"}
+        </span>
+      </h2>
+      <p className="verdict">
+        <Sentence parts={verdict.sentence} />
+        {verdict.step && (
+          <>
+            {" "}
+            <b>One safe step:</b> <Sentence parts={verdict.step} />
+          </>
+        )}
+      </p>
+      <RunActions page={page} verdict={verdict} />
+      <dl className="run-facts mt-4">
+        <Fact name="Agent">
+          <Quoted text={page.facts.agent} />
+        </Fact>
+        <Fact name="Executor">{page.facts.executor}</Fact>
+        <Fact name="Thread">
+          <span className="mono">{shortId(page.thread_id)}</span>
+        </Fact>
+        <Fact name="Snapshot">
+          <span className="mono">{page.snapshot_id.length > 20 ? <ShortHash value={page.snapshot_id} /> : <Quoted text={page.snapshot_id} />}</span>
+        </Fact>
+        <Fact name="Started">
+          <Moment atMs={page.facts.created_ms} />
+        </Fact>
+        {page.facts.last_seen_ms !== null && (
+          <Fact name="Agent seen">
+            <Moment atMs={page.facts.last_seen_ms} />
+          </Fact>
+        )}
+        {page.rejected_signals > 0 && <Fact name="Refused signals">{page.rejected_signals}</Fact>}
+      </dl>
+    </section>
+  );
+}
+
+function shortId(id: string): ReactNode {
+  return id.length > 24 ? <ShortHash value={id} /> : <Quoted text={id} />;
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+"use client";
+
+import Link from "next/link";
+import { Quoted } from "@/components/console/pieces";
+import { isMissing } from "@/components/console/read";
+import { Failing, LoadingRows, StaleNotice } from "@/components/console/states";
+import { NoSuchRun, RunTopBar, useRunQuery } from "@/components/runs/run-screen";
+import { TraceSection } from "./trace-section";
+
+/** The trace alone, for a link that means nothing else. */
+export function TraceScreen({ runId }: { readonly runId: string }) {
+  const query = useRunQuery(runId);
+  const page = query.data;
+  return (
+    <>
+      <RunTopBar runId={runId} page={page ?? null}>
+        <Link className="crumb mono" href={`/runs/${encodeURIComponent(runId)}`} title={runId}>
+          <Quoted text={runId} />
+        </Link>
+        <span className="text-faint" aria-hidden="true">
+          /
+        </span>
+        <h1>Trace</h1>
+      </RunTopBar>
+      <StaleNotice />
+      {page ? (
+        <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} />
+      ) : query.isPending ? (
+        <LoadingRows what="the trace" dense />
+      ) : isMissing(query.error) ? (
+        <NoSuchRun />
+      ) : (
+        <Failing what="The trace" unknown="This says nothing about what happened; the record is kept." error={query.error} onRetry={() => void query.refetch()} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+import "server-only";
+import { COUNT_CAP, type InboxFilter, type InboxRecord, readInbox, readOpenCount } from "@/db/queries/inbox";
+import { RISKS } from "@/lib/protocol/call";
+import { isObject } from "@/lib/protocol/canonical-json";
+import type { AnswerKind, EffectLine, InboxPage, InboxRow, TicketFlag } from "@/lib/protocol/console-view";
+import { msOf } from "@/lib/protocol/instant";
+import type { Caller } from "@/lib/protocol/principal";
+import { database } from "../database";
+import { effectOf, hiddenIn, storedJson } from "./effects";
+
+const PAGE = 50;
+const KINDS = ["permission", "question", "pause"] as const;
+
+export async function loadInbox(caller: Caller, query: URLSearchParams): Promise<InboxPage> {
+  const filter: InboxFilter = {
+    mine: query.get("who") !== "everyone",
+    agent: query.get("agent"),
+    action: query.get("action"),
+    risk: RISKS.find((risk) => risk === query.get("risk")) ?? null,
+    kind: KINDS.find((kind) => kind === query.get("kind")) ?? null,
+  };
+  const reader = { person: caller.person ?? "", role: caller.role ?? "approver" };
+  const reading = await readInbox(await database(), caller.workspace, reader, filter, PAGE, query.get("cursor"));
+  return {
+    rows: reading.rows.map(inboxRow),
+    next_cursor: reading.next,
+    count: reading.counted,
+    count_capped: reading.counted >= COUNT_CAP,
+    open_in_all: reading.openInAll,
+    due_soon: reading.dueSoon,
+    agents: reading.agents,
+    actions: reading.actions,
+    now_ms: msOf(reading.now),
+  };
+}
+
+export async function loadOpenCount(caller: Caller): Promise<{ readonly open: number; readonly now_ms: number }> {
+  const { open, now } = await readOpenCount(await database(), caller.workspace);
+  return { open, now_ms: msOf(now) };
+}
+
+function inboxRow(record: InboxRecord): InboxRow {
+  const kind = answerKind(record.reason);
+  return {
+    ticket_id: record.ticketId,
+    kind,
+    action: record.action ?? "pause",
+    effect: kind === "permission" ? effectOf(record.args, record.target) : wordsOf(record),
+    why_it_asks: whyItAsks(kind, record),
+    agent: record.agent,
+    run_id: record.runId,
+    risk: record.risk,
+    deadline_ms: record.deadlineMs,
+    expired_ms: record.expiredAt === null ? null : msOf(record.expiredAt),
+    asked_ms: msOf(record.openedAt),
+    flag: flagOf(record),
+    is_demo: record.isDemo,
+    may_decide: record.mayDecide,
+  };
+}
+
+export function answerKind(reason: string): AnswerKind {
+  if (reason === "permission") return "permission";
+  return reason === "user_input" ? "question" : "pause";
+}
+
+/** The question itself, or why it was paused. */
+function wordsOf(record: InboxRecord): EffectLine {
+  const args = storedJson(record.args);
+  const question = args !== null && isObject(args) ? args.question : null;
+  const words = typeof question === "string" ? question : (record.prompt ?? "");
+  return { lead: effectOfWords(words), keep: "" };
+}
+
+function effectOfWords(words: string): string {
+  return words.length > 160 ? `${words.slice(0, 160)}…` : words;
+}
+
+function whyItAsks(kind: AnswerKind, record: InboxRecord): string {
+  if (kind === "question") return "The agent asks a person";
+  if (kind === "pause") return record.reason === "budget_reached" ? "Its budget is reached" : "Paused";
+  return record.ruleId ?? "No rule allows it";
+}
+
+/** The single most unusual thing: hidden text, then denied before, then an open quorum. */
+function flagOf(record: InboxRecord): TicketFlag | null {
+  const hidden = record.action === null ? 0 : hiddenIn(record.action, record.args, record.target);
+  if (hidden > 0) return { kind: "hidden", count: hidden };
+  if (record.deniedBefore > 0) return { kind: "denied_before", times: record.deniedBefore };
+  return record.quorumNeeded > 1 ? { kind: "quorum", allowed: record.allowed, needed: record.quorumNeeded } : null;
+}
