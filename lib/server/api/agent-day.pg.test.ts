@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
@@ -6,11 +7,14 @@ import { type ChainRow, verifyChain } from "@/lib/protocol/trace-event";
 import { ApiWorld } from "./testing/api-world";
 
 let api: ApiWorld;
+let admin: postgres.Sql;
 beforeAll(async () => {
   api = await ApiWorld.open();
+  admin = postgres(api.world.adminUrl, { max: 1, onnotice: () => undefined });
 });
 afterAll(async () => {
   expect(api.faults).toEqual([]);
+  await admin.end();
   await api.close();
 });
 
@@ -64,6 +68,8 @@ describe("an agent's day over HTTP", () => {
     expect(replayed.json).toEqual({ result: "already_completed", output: { sent: true } });
 
     const finished = await api.post("agent", `/api/v1/runs/${runId}/finish`, { status: "completed" });
+    const resent = await api.post("approver", `/api/v1/tickets/${ticketId}/decision`, decision);
+    expect(resent.text).toBe(decided.text);
     expect(finished.json).toMatchObject({ run_id: runId, state: "ended", cause: "completed" });
     const state = await api.get("agent", `/api/v1/runs/${runId}`);
     expect(state.json).toMatchObject({ tickets: [], decisions: [{ decision: "allow", by: "ada" }] });
@@ -83,6 +89,18 @@ describe("an agent's day over HTTP", () => {
         "run_ended",
       ]),
     );
+  });
+
+  test("is seen by every read of its own, and by nobody else's", async () => {
+    const { runId } = await api.parked();
+    const seen = async () =>
+      (await admin<{ at: string | null }[]>`select last_seen_at as at from runs where run_id = ${runId}`)[0]?.at ??
+      null;
+    await admin`update runs set last_seen_at = null where run_id = ${runId}`;
+    await api.get("owner", `/api/v1/runs/${runId}`);
+    expect(await seen()).toBeNull();
+    await api.get("agent", `/api/v1/runs/${runId}?wait=0`);
+    expect(await seen()).not.toBeNull();
   });
 
   test("keeps a large integer and __proto__ from the proposal to what the approver is shown", async () => {

@@ -83,7 +83,7 @@ async function decided(door: DoorVisit<ResumeBody>, ticketId: string, command: R
     command,
     seenForMs: null,
   });
-  return done.ok ? ok({ status: 200, json: decidedJson(done.value, command.result) }) : done;
+  return done.ok ? ok({ status: 200, json: await decidedJson(scope, caller, done.value, command.result) }) : done;
 }
 
 /** A person says which click, proposal and view it is. Nobody else decides, so the store refuses them whatever they sent. */

@@ -4,6 +4,7 @@ import { readTickets } from "@/db/queries/tickets";
 import { pauseRun } from "@/db/store/ask";
 import { openRun } from "@/db/store/open-run";
 import { cancel, finishRun, reportResumeFailed } from "@/db/store/operate";
+import { noteSeen } from "@/db/store/seen";
 import type { Caller } from "@/lib/protocol/principal";
 import { refusal, refusalAt } from "@/lib/protocol/refusals";
 import {
@@ -69,6 +70,7 @@ export const readRunDoor = defineDoor({
     const { caller, params, query, db } = visit;
     const run = await readableRun(db, caller, "read_run", params.run_id ?? "");
     if (!run.ok) return run;
+    if (run.value.principalId === caller.principal) await noteSeen(db, caller.workspace, run.value.id);
     if (query.has("wait")) {
       const waited = await waitForChange(visit, run.value);
       if (!waited.ok) return waited;

@@ -1,10 +1,12 @@
-import { inWorkspace } from "@/db/client";
+import { inWorkspace, type Scope } from "@/db/client";
 import { readTicketView } from "@/db/queries/ticket-view";
 import { readTicketPage, readTickets } from "@/db/queries/tickets";
+import { readVerdictSeq } from "@/db/queries/votes";
 import { type Decided, decideTicket } from "@/db/store/decide";
 import { cancelCall, replace } from "@/db/store/operate";
 import type { Done } from "@/db/store/visit";
 import type { JsonObject } from "@/lib/protocol/canonical-json";
+import type { Caller } from "@/lib/protocol/principal";
 import { refusal, refusalAt } from "@/lib/protocol/refusals";
 import { decodeResumeResult, type ResumeResult } from "@/lib/protocol/resume-command";
 import { TICKET_STATUSES, type TicketStatus, viewDigest } from "@/lib/protocol/ticket";
@@ -111,7 +113,8 @@ export const decisionDoor = defineDoor<DecisionBody>({
       viewDigest: body.view_digest,
       seenForMs: null,
     });
-    return done.ok ? ok({ status: 200, json: decidedJson(done.value, result.value) }) : done;
+    if (!done.ok) return done;
+    return ok({ status: 200, json: await decidedJson(scope, caller, done.value, result.value) });
   },
 });
 
@@ -127,7 +130,12 @@ function resultOf(body: DecisionBody): Result<ResumeResult, ReturnType<typeof re
   return decodeResumeResult(present({ kind: "input", input: answer, note, reason, payload }), "");
 }
 
-export function decidedJson({ value, traceSeq }: Done<Decided>, result: ResumeResult): JsonObject {
+export async function decidedJson(
+  scope: Scope,
+  caller: Caller,
+  { value, runId }: Done<Decided>,
+  result: ResumeResult,
+): Promise<JsonObject> {
   const { open, verdict } = value;
   if (open) return { recorded: true, votes: open.votes, needed: open.needed };
   const decision = present({
@@ -141,7 +149,8 @@ export function decidedJson({ value, traceSeq }: Done<Decided>, result: ResumeRe
     at: value.at,
     by: value.by,
   });
-  return present({ decision, trace_seq: traceSeq, superseded_by: value.supersededBy ?? undefined });
+  const seq = await readVerdictSeq(scope, caller.workspace, runId, value.ticketId, caller.principal);
+  return present({ decision, trace_seq: seq, superseded_by: value.supersededBy ?? undefined });
 }
 
 export const replaceDoor = defineDoor<ReplaceBody>({
