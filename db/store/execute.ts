@@ -2,6 +2,8 @@ import type { Scope } from "@/db/client";
 import { type BeginRequest, type Begun, begin, renew } from "@/lib/protocol/book/begin";
 import { type Completed, complete, conflictOfTarget, type Report } from "@/lib/protocol/book/complete";
 import type { CallFacts } from "@/lib/protocol/book/facts";
+import type { CallRef } from "@/lib/protocol/call";
+import type { JsonObject } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
 import type { Verb } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
@@ -21,7 +23,7 @@ export async function beginCall(
   sent: Sent,
 ): Promise<Outcome<Begun>> {
   const request: BeginRequest = { ...sent, claim: null, earlierClaimIsOver: () => false };
-  return onCall(scope, caller, visitFor("begin", runId, call, sent), "client", ({ book }, ref) =>
+  return onCall(scope, caller, onCallOf("begin", runId, call, saidOf(sent)), "client", ({ book }, ref) =>
     begin(book, ref, request),
   );
 }
@@ -43,12 +45,18 @@ export async function beginClaimed(
     claim,
     earlierClaimIsOver: (earlier) => earlier.claimToken !== null && earlier.claimToken !== claim.token,
   };
-  return onCall(scope, caller, visitFor("execute_claimed", runId, call, sent), "worker", async ({ tx, book }, ref) => {
-    const [held] = await tx.sql`
+  return onCall(
+    scope,
+    caller,
+    onCallOf("execute_claimed", runId, call, saidOf(sent)),
+    "worker",
+    async ({ tx, book }, ref) => {
+      const [held] = await tx.sql`
       select from jobs where workspace_id = ${tx.workspace} and job_id = ${claim.job} and claim_token = ${claim.token}
         and status = 'Claimed' and lease_until >= ${book.now.at}`;
-    return held ? begin(book, ref, request) : refuse(refusal("stale_claim", { job_id: claim.job }));
-  });
+      return held ? begin(book, ref, request) : refuse(refusal("stale_claim", { job_id: claim.job }));
+    },
+  );
 }
 
 /** The command line resumes its own run. An attempt of a process that has ended is over with it. */
@@ -59,7 +67,7 @@ export async function beginCliCall(
   sent: Omit<Sent, "requestId" | "action" | "args" | "output"> & { readonly output: Sent["output"] | null },
   isAlive: (process: string) => boolean,
 ): Promise<Outcome<Begun>> {
-  const what = { ...visitFor("drive_cli_run", runId, "s1.0", {}), rejection: "resume_rejected" };
+  const what = onCallOf("drive_cli_run", runId, "s1.0", { output: sent.output });
   return onCall(scope, caller, what, "cli", ({ book }, ref) => {
     const call = book.call(ref);
     return begin(book, ref, {
@@ -83,7 +91,7 @@ export async function renewCall(
   attempt: number,
   leaseMs: number,
 ): Promise<Outcome<Instant>> {
-  const what = visitFor("renew", runId, call, { attempt });
+  const what = onCallOf("renew", runId, call, { attempt });
   return onCall(scope, caller, what, "client", ({ book }, ref) => renew(book, ref, attempt, leaseMs));
 }
 
@@ -97,7 +105,7 @@ export async function completeCall(
   executor: Executor = "client",
 ): Promise<Outcome<Completed>> {
   const verb = executor === "client" ? "complete" : executor === "cli" ? "drive_cli_run" : "execute_claimed";
-  const what = { ...visitFor(verb, runId, call, { attempt: report.attempt }), rejection: "resume_rejected" };
+  const what = { ...onCallOf(verb, runId, call, { attempt: report.attempt }), leavesLapses: true };
   return onCall(scope, caller, what, executor, ({ book }, ref) => complete(book, ref, report));
 }
 
@@ -110,49 +118,35 @@ export async function reportTargetConflict(
   code: "output_conflict" | "output_outside_roots",
   contents: { readonly expected: string; readonly existing: string | null },
 ): Promise<Outcome<CallFacts>> {
-  const what = { ...visitFor("drive_cli_run", runId, "s1.0", { attempt }), rejection: "resume_rejected" };
+  const what = onCallOf("drive_cli_run", runId, "s1.0", { attempt });
   return onCall<CallFacts>(scope, caller, what, "cli", ({ book }, ref) =>
     refuse(conflictOfTarget(book, ref, attempt, code, contents)),
   );
 }
 
-interface Named extends Visit {
-  readonly call: string;
-  readonly runId: string;
-  readonly rejection?: string;
+function saidOf({ requestId, action, worker }: Sent): JsonObject {
+  return { request_id: requestId, action, worker };
 }
 
-function visitFor(verb: Verb, runId: string, call: string, input: object): Named {
-  const { requestId, attempt, worker } = { requestId: null, attempt: null, worker: null, ...input } as {
-    requestId: string | null;
-    attempt: number | null;
-    worker: string | null;
-  };
-  return {
-    verb,
-    at: { run: runId },
-    runId,
-    call,
-    attempted: { run: runId, call, input: { request_id: requestId, attempt, worker } },
-  };
+/** What a verb on one call visits. All of them are claims or reports, so a refusal of one is a rejected resume. */
+function onCallOf(verb: Verb, runId: string, call: string, input: JsonObject): Visit & { readonly call: string } {
+  const attempted = { run: runId, call, input, rejection: "resume_rejected" } as const;
+  return { verb, at: { run: runId }, call, attempted };
 }
 
 /** The call that the caller named, in a run that the caller's kind executes. */
 async function onCall<Value>(
   scope: Scope,
   caller: Caller,
-  { runId: _runId, rejection, ...what }: Named,
+  what: Visit & { readonly call: string },
   executor: Executor,
-  act: (visited: Visited, ref: Parameters<typeof begin>[1]) => Result<Value, Refusal> | Promise<Result<Value, Refusal>>,
+  act: (visited: Visited, ref: CallRef) => Result<Value, Refusal> | Promise<Result<Value, Refusal>>,
 ): Promise<Outcome<Value>> {
-  const attempted =
-    rejection === "resume_rejected" ? { ...what.attempted, rejection: "resume_rejected" as const } : what.attempted;
-  return visit(scope, caller, attempted ? { ...what, attempted } : what, async (visited) => {
+  return visit(scope, caller, what, async (visited) => {
     const { book } = visited;
     if (book.run.executor !== executor) {
-      return refuse(
-        executor === "cli" ? refusal("not_permitted") : refusal("wrong_executor", { executor: book.run.executor }),
-      );
+      const mine = refusal("wrong_executor", { executor: book.run.executor });
+      return refuse(executor === "cli" ? refusal("not_permitted") : mine);
     }
     const found = findCall(book, what.call);
     return found.ok ? act(visited, found.value) : found;

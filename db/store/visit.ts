@@ -1,4 +1,5 @@
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { lapseOver } from "@/lib/protocol/book/begin";
 import type { Book } from "@/lib/protocol/book/book";
 import { CALL_REF_PATTERN, type CallRef } from "@/lib/protocol/call";
 import { may, type Verb } from "@/lib/protocol/may";
@@ -17,6 +18,8 @@ export interface Visit extends Wanted {
   readonly verbOf?: (book: Book) => Verb;
   readonly at: Locator;
   readonly attempted?: Omit<Attempted, "verb">;
+  /** Set by complete, which never acts on a lapse that it meets. */
+  readonly leavesLapses?: boolean;
   /** Set by the command line's verbs and the worker: they act on runs that the principal did not open. */
   readonly onlyExecutor?: "cli" | "worker";
 }
@@ -59,6 +62,8 @@ export async function visit<Value>(
     }
     const { book } = open;
     const visited = { tx, open, book, caller };
+    // A lease that is over acts first, as its own step. A report alone judges the call as it stands.
+    if (!what.leavesLapses) lapseOver(book);
     const outcome =
       (await recall(visited)) ?? (right === "may" ? await act(visited) : refuse(refusal("not_permitted")));
     const { run, now } = book;

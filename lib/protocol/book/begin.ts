@@ -45,8 +45,7 @@ export type Begun =
  */
 export function begin(book: Book, ref: CallRef, request: BeginRequest): Result<Begun, Refusal> {
   const before = book.call(ref);
-  if (before.status === "executing" && (isLapsed(book, before) || request.earlierClaimIsOver(before)))
-    lapse(book, before);
+  if (before.status === "executing" && request.earlierClaimIsOver(before)) lapse(book, before);
   const call = book.call(ref);
 
   if (isTerminal(call) && call.outcomeCause !== "run_ended") return answerCompleted(book, call);
@@ -247,10 +246,13 @@ export function lapse(book: Book, call: CallFacts): void {
   }
 }
 
+/** A verb that meets a lease that is over, before the sweeper does, acts as the sweeper would. Source: protocol §6 "Lease". */
+export function lapseOver(book: Book): void {
+  for (const call of book.calls()) if (isLapsed(book, call)) lapse(book, call);
+}
+
 /** Move the lease of a live attempt. Source: protocol §6 "Lease". */
 export function renew(book: Book, ref: CallRef, attempt: number, leaseMs: number): Result<Instant, Refusal> {
-  const call = book.call(ref);
-  if (isLapsed(book, call)) lapse(book, call);
   const live = book.call(ref);
   if (live.status !== "executing" || live.attempt !== attempt) {
     return refuse(

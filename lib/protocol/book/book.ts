@@ -193,12 +193,9 @@ export class Book {
     return this.openTickets().find((ticket) => ticket.kind === "pause");
   }
 
-  /** The newest ticket of a call, open or not: what every answer shows. */
+  /** The newest ticket of a call, open or not: the end of its chain of successors, which is what every answer shows. */
   newestTicketOf(ref: CallRef): TicketFacts | undefined {
-    return this.tickets()
-      .filter((ticket) => ticket.callRef === ref)
-      .sort((a, b) => (a.openedAt < b.openedAt ? -1 : a.openedAt > b.openedAt ? 1 : a.id < b.id ? -1 : 1))
-      .at(-1);
+    return this.tickets().find((ticket) => ticket.callRef === ref && ticket.successor === null);
   }
 
   addTicket(ticket: TicketFacts): TicketFacts {

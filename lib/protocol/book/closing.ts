@@ -4,7 +4,7 @@ import type { CanonicalJson } from "../canonical-json";
 import { msOf } from "../instant";
 import { type Refusal, refusal } from "../refusals";
 import { cancelTicketOf, closeCall, followUp } from "./batch";
-import { isLapsed, lapse } from "./begin";
+import { lapseOver } from "./begin";
 import type { Book } from "./book";
 import { type CallFacts, isNeverBegun, isTerminal, mayHaveHappened, type TicketFacts } from "./facts";
 import { notAwaiting, runEnded } from "./refusing";
@@ -19,8 +19,6 @@ export interface Settlement {
 
 /** A person says what became of an effect that nobody reported. Never back to approved. Source: protocol §6 "Settle". */
 export function settleCall(book: Book, ref: CallRef, settlement: Settlement): Result<CallFacts, Refusal> {
-  const before = book.call(ref);
-  if (isLapsed(book, before)) lapse(book, before);
   const call = book.call(ref);
   const isUnknown = call.status === "indeterminate" || (call.status === "approved" && call.unreported);
   if (!isUnknown)
@@ -103,11 +101,16 @@ export function expireTicket(book: Book, ticket: TicketFacts): void {
 
 /** What the clock has brought about and nobody has acted on yet; each is its own step before the verb that met it. */
 export function actOnTime(book: Book): void {
-  for (const call of book.calls()) if (isLapsed(book, call)) lapse(book, call);
-  for (const ticket of book.openTickets()) {
+  lapseOver(book);
+  // In model order, so that which of two deadlines acts first is not left to chance.
+  for (const ticket of book.openTickets().sort(inPlaceOrder)) {
     const current = book.ticketAt(ticket.id);
     if (current?.status === "open" && isDue(book, current)) expireTicket(book, current);
   }
+}
+
+function inPlaceOrder(a: TicketFacts, b: TicketFacts): number {
+  return (a.callRef ?? "~").localeCompare(b.callRef ?? "~", "en", { numeric: true });
 }
 
 export function isDue(book: Book, ticket: TicketFacts): boolean {
