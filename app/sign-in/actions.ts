@@ -2,9 +2,8 @@
 
 import { z } from "zod";
 import { PASSWORD_LENGTH } from "@/lib/protocol/sign-in";
-import { ok } from "@/lib/result";
 import { openAction } from "@/lib/server/action";
-import { becomeOwner, openLink, setPassword, signInByPassword, signOut } from "@/lib/server/sign-in";
+import { becomeOwner, openLink, setPassword, signInByPassword } from "@/lib/server/sign-in";
 
 const token = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 const email = z.email().max(254);
@@ -29,14 +28,3 @@ export const setPasswordAction = openAction(
   { name: "set_password", input: z.strictObject({ token, password: newPassword }) },
   setPassword,
 );
-
-const endSession = openAction({ name: "sign_out", input: z.undefined() }, async () => {
-  await signOut();
-  return ok({});
-});
-
-/** End the session. The page that asked leaves in any case; a failure is for the log and the next request. */
-export async function signOutAction(): Promise<void> {
-  const answer = await endSession(undefined);
-  if (!answer.ok) throw new Error(answer.refusal.title);
-}
