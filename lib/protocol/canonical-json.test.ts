@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ARGS_LIMITS, canonicalJson, checkLimits, hashJson, type JsonValue, readJson, readJsonBytes } from "./canonical-json";
+import {
+  ARGS_LIMITS,
+  canonicalJson,
+  checkLimits,
+  hashJson,
+  type JsonValue,
+  readJson,
+  readJsonBytes,
+} from "./canonical-json";
 import { anyJson } from "./fixtures/random-json";
 import vectors from "./fixtures/rfc8785.json";
 
@@ -206,7 +214,7 @@ describe("reading JSON", () => {
   });
 
   test("judges syntax as the platform's parser does, on any text made of JSON's own characters", () => {
-    const soup = fc.string({ unit: fc.constantFrom(..."{}[]\",:\\u0041eE+-.0123456789 \n\ttrufalsn") });
+    const soup = fc.string({ unit: fc.constantFrom(...'{}[]",:\\u0041eE+-.0123456789 \n\ttrufalsn') });
     fc.assert(
       fc.property(soup, (text) => {
         const ours = refusalOf(text).split(" ")[0];

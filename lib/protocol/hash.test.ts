@@ -3,7 +3,9 @@ import { isSha256, sha256Hex } from "./hash";
 
 describe("a hash", () => {
   test("of the fixture's text is the one that the source gives", () => {
-    expect(sha256Hex("approved technical brief")).toBe("6c2595d3124e2ba62657df81eb1b4fd933468c8d3dea6f4e6d3d77a00483c41c");
+    expect(sha256Hex("approved technical brief")).toBe(
+      "6c2595d3124e2ba62657df81eb1b4fd933468c8d3dea6f4e6d3d77a00483c41c",
+    );
   });
 
   test("of a text is that of its UTF-8 bytes", () => {

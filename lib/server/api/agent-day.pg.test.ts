@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifyBundle } from "@/lib/protocol/bundle";
 import type { JsonObject, JsonValue } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
-import { type ChainRow, verifyChain } from "@/lib/protocol/trace-event";
+import type { ChainRow } from "@/lib/protocol/trace-event";
 import { ApiWorld } from "./testing/api-world";
 
 let api: ApiWorld;
@@ -78,7 +79,7 @@ describe("an agent's day over HTTP", () => {
     const bundle = await api.get("owner", `/api/v1/runs/${runId}/bundle`);
     const trace = bundle.json.trace as unknown as readonly ChainRow[];
     const ids = { workspace_id: String(bundle.json.workspace_id), run_id: runId };
-    expect(verifyChain(trace, ids)).toEqual({ ok: true, count: trace.length });
+    expect(verifyBundle(bundle.json)).toEqual({ ok: true, value: { ...ids, events: trace.length, proposals: 1 } });
     expect(trace.map((row) => JSON.parse(row.text).type)).toEqual(
       expect.arrayContaining([
         "checkpoint_saved",
