@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
+import { connect } from "@/db/client";
+import { seedDemo } from "@/lib/runtime/demo";
 import { type OpenDatabase, openDatabase } from "./database";
 import { childEnvironment, readSettings, type Settings } from "./env";
 import { firstOwnerLink } from "./first-owner-link";
@@ -71,6 +73,7 @@ async function run(
     HOLDPOINT_BOOT_ID: bootId,
     HOLDPOINT_AUTH_SECRET: secretFile(path.join(settings.dataDir, "auth-secret")),
   });
+  await seedDemoWhereWanted(settings, database);
   programs.start({ name: "web server", file: path.join(files.web, "server.js"), cwd: files.web, env });
   programs.start({ name: "worker", file: files.worker, cwd: files.root, env });
 
@@ -83,6 +86,17 @@ async function run(
   });
   await Promise.race([announce(settings, database, bootId, stop), failed, stopped]);
   await Promise.race([failed, stopped]);
+}
+
+/** A first visit shows something to approve: in an embedded database that nobody has used, or where it is asked for. */
+async function seedDemoWhereWanted({ demo }: Settings, { url, embedded }: OpenDatabase): Promise<void> {
+  if (demo === false || (demo === null && embedded === null)) return;
+  const db = await connect(url, { role: "holdpoint_app", max: 2 });
+  try {
+    if (await seedDemo(db, demo === true)) report("Seeded the demo: four invented agents with something to approve");
+  } finally {
+    await db.close();
+  }
 }
 
 async function announce(settings: Settings, database: OpenDatabase, bootId: string, stop: AbortSignal): Promise<void> {
