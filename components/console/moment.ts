@@ -30,6 +30,10 @@ export function moment(atMs: number, nowMs: number): string {
   return `${day.format(atMs)}, ${clock(atMs)}`;
 }
 
+export function dayOf(atMs: number, nowMs: number): string {
+  return isSameDay(atMs, nowMs) ? `today, ${clock(atMs)}` : DAY_OF_YEAR.format(atMs);
+}
+
 function isSameDay(a: number, b: number): boolean {
   return new Date(a).toDateString() === new Date(b).toDateString();
 }

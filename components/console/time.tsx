@@ -1,7 +1,7 @@
 "use client";
 
 import { AlarmClock, Timer } from "lucide-react";
-import { age, clock, countdown, fullMoment, moment, nearness, span } from "./moment";
+import { age, clock, countdown, dayOf, fullMoment, moment, nearness, span } from "./moment";
 import { useServerSecond } from "./server-clock";
 
 /** A moment: absolute on the page, whole in its title. */
@@ -10,6 +10,15 @@ export function Moment({ atMs }: { readonly atMs: number }) {
   return (
     <time dateTime={new Date(atMs).toISOString()} title={fullMoment(atMs)}>
       {moment(atMs, now)}
+    </time>
+  );
+}
+
+export function Day({ atMs }: { readonly atMs: number }) {
+  const now = useServerSecond();
+  return (
+    <time dateTime={new Date(atMs).toISOString()} title={fullMoment(atMs)}>
+      {dayOf(atMs, now)}
     </time>
   );
 }

@@ -114,7 +114,7 @@ function Decided({ call }: { readonly call: BatchCall }) {
   if (decision !== null) {
     const name = decision.verdict in VERDICT_LOOKS ? VERDICT_LOOKS[decision.verdict as keyof typeof VERDICT_LOOKS] : "answered";
     return (
-      <span className="inline-flex gap-1.5">
+      <span className="status">
         <Status look={TICKET_LOOKS[name]} />
         <span className="text-muted-foreground">
           <Quoted text={decision.by} />, <Moment atMs={decision.at_ms} />

@@ -107,7 +107,7 @@ function RunBody({ page }: { readonly page: RunPage }) {
 function VerdictSection({ page }: { readonly page: RunPage }) {
   const now = useServerSecond();
   const verdict = judgeRun(page.facts, now);
-  const Icon = verdictIcon(verdict.kind);
+  const Icon = verdict.kind === "ended" ? runLook(page.facts.state, page.facts.cause).icon : verdictIcon(verdict.kind);
   return (
     <section className="px-[var(--gutter)] py-5" aria-labelledby="why">
       <h2 className={`small-head mb-2 ${TONE_CLASS[verdict.tone]}`} id="why">

@@ -191,7 +191,8 @@ function RunLine({ row, active, onFocus }: { readonly row: RunRow; readonly acti
   const now = useServerSecond();
   const { facts } = row;
   const verdict = judgeRun(facts, now);
-  const Icon = verdictIcon(verdict.kind);
+  const look = runLook(facts.state, facts.cause);
+  const Icon = verdict.kind === "ended" ? look.icon : verdictIcon(verdict.kind);
   return (
     <tr data-link="" data-active={active || undefined}>
       <td>
@@ -208,7 +209,7 @@ function RunLine({ row, active, onFocus }: { readonly row: RunRow; readonly acti
         </span>
       </td>
       <td>
-        <Status look={runLook(facts.state, facts.cause)} dense />
+        <Status look={look} dense />
       </td>
       <td className="fill">
         <span className={`status ${TONE_CLASS[verdict.tone]} max-w-full text-muted-foreground`}>

@@ -25,7 +25,8 @@ interface ArmedProps {
 /** High risk: Allow was pressed once and nothing is decided. Focus goes to the consequence, not to Confirm Allow. */
 export function Armed({ page, decision, gate, viewKey, sinceMs, reason }: ArmedProps) {
   const group = useRef<HTMLFieldSetElement>(null);
-  useEffect(() => group.current?.focus(), []);
+  // The bar is on screen already: the page must not jump under the reader.
+  useEffect(() => group.current?.focus({ preventScroll: true }), []);
   useShortcuts({ Escape: decision.disarm });
   const confirm = () => {
     // Confirm stands where Allow stood: the second half of a double click must not find it.

@@ -21,7 +21,7 @@ interface FieldValueProps {
 }
 
 export function isLong(field: ProposalField): boolean {
-  return field.text.length > FOLD_CHARACTERS || field.lines > FOLD_LINES || field.rows.length > FOLD_LINES;
+  return field.text.length > FOLD_CHARACTERS || field.drawnLines > FOLD_LINES;
 }
 
 /** Whether a value needs the frame's whole width: several lines, or longer than a cell should be. */
@@ -38,7 +38,7 @@ export function FieldValue({ field, before, open, onOpen }: FieldValueProps) {
   return (
     <div data-folded={field.path}>
       <RowsInk rows={shown} lines={field.lines} />
-      <div className="fold">
+      <div className="fold px-3 pb-1">
         <Button onClick={onOpen} data-fold-button="">
           <UnfoldVertical className="icon icon-sm" aria-hidden="true" />
           Open the other {number(rest)} bytes
@@ -75,11 +75,11 @@ function RowsInk({ rows, lines, whole = false }: { readonly rows: readonly JsonR
   if (rows.length === 1 && row !== undefined && lines > 1) {
     return (
       <div className="value-lines" onCopy={copyOriginal} {...data}>
-        {splitLines(row.pieces).map((pieces, index, all) => (
+        {splitLines(row.pieces).map(({ pieces, ends }, index) => (
           <div key={`${index}:${pieces.length}`} className="value-line">
             <span className="value">
               <Pieces pieces={pieces} />
-              {index < all.length - 1 && "\n"}
+              {ends && "\n"}
             </span>
           </div>
         ))}
@@ -97,20 +97,32 @@ function inkOf(row: JsonRow): string {
   return row.pieces.map((piece) => piece.drawn).join("");
 }
 
-/** Break a string's ink at its line feeds; every other piece stands whole. */
-function splitLines(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
-  const lines: Piece[][] = [[]];
+interface InkLine {
+  readonly pieces: Piece[];
+  /** A line feed stands at its end; after a token for blank lines the line is only broken for the eye. */
+  ends: boolean;
+}
+
+/** Break a string's ink at its line feeds, and behind blank lines that were made a token; every other piece stands whole. */
+function splitLines(pieces: readonly Piece[]): readonly InkLine[] {
+  const lines: InkLine[] = [{ pieces: [], ends: false }];
+  const put = (piece: Piece) => lines.at(-1)?.pieces.push(piece);
   for (const piece of pieces) {
     if (!("segments" in piece)) {
-      lines.at(-1)?.push(piece);
+      put(piece);
       continue;
     }
     for (const segment of piece.segments) {
       const parts = segment.kind === "text" ? segment.drawn.split("\n") : [segment.drawn];
       for (const [index, part] of parts.entries()) {
-        if (index > 0) lines.push([]);
-        lines.at(-1)?.push({ kind: piece.kind, drawn: part, segments: [{ ...segment, drawn: part }] });
+        const last = lines.at(-1);
+        if (index > 0 && last) {
+          last.ends = true;
+          lines.push({ pieces: [], ends: false });
+        }
+        put({ kind: piece.kind, drawn: part, segments: [{ ...segment, drawn: part }] });
       }
+      if (segment.kind === "token" && segment.source.includes("\n")) lines.push({ pieces: [], ends: false });
     }
   }
   return lines;

@@ -2,7 +2,7 @@
 
 import { type RefObject, useMemo, useState } from "react";
 import { Quoted } from "@/components/console/pieces";
-import { Moment } from "@/components/console/time";
+import { Day } from "@/components/console/time";
 import type { CanonicalJson } from "@/lib/protocol/canonical-json";
 import type { TicketPage } from "@/lib/protocol/console-view";
 import { jsonRows } from "@/lib/protocol/json-lines";
@@ -63,7 +63,7 @@ function ComparedWords({ page }: { readonly page: TicketPage }) {
   return (
     <p className="mt-2.5 text-muted-foreground">
       Compared with the last {verb} call of this action by <Quoted text={page.agent.name} />, and with{" "}
-      {compared.calls_read === 1 ? "1 call" : `${compared.calls_read} calls`} since <Moment atMs={compared.since_ms} />.
+      {compared.calls_read === 1 ? "1 call" : `${compared.calls_read} calls`} since <Day atMs={compared.since_ms} />.
     </p>
   );
 }

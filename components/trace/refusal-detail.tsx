@@ -12,7 +12,8 @@ export function RefusalDetail({ line }: { readonly line: TraceLine }) {
   const pairs = refusedPairs(line.payload);
   if (reference === null && pairs.length === 0) return null;
   return (
-    <div className="trace-detail grid gap-3">
+    <div role="row">
+      <div role="cell" className="trace-detail grid gap-3">
       {reference !== null && <HashComparison lines={lines} reference={reference} says={reference.name === "approval" ? "what was allowed" : "what is stored"} />}
       {pairs.length > 0 && (
         <dl className="comparison">
@@ -21,6 +22,7 @@ export function RefusalDetail({ line }: { readonly line: TraceLine }) {
           ))}
         </dl>
       )}
+      </div>
     </div>
   );
 }

@@ -93,7 +93,7 @@ export async function readOpenCount(
     const [row] = await tx.sql<{ open: number; now: Instant }[]>`
       select count(*)::int as open, clock_timestamp() as now from (
         select from tickets t where t.workspace_id = ${tx.workspace} and t.status = 'open' and ${offered(tx)}
-        limit ${COUNT_CAP}) some`;
+        limit ${COUNT_CAP}) capped`;
     if (!row) throw new Error("a count has a row");
     return row;
   });

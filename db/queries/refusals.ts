@@ -54,7 +54,7 @@ export async function readRefusals(
         select verb, count(*)::int as count from refusals where workspace_id = ${tx.workspace} and ${recent(tx)}
         group by verb order by count desc, verb`,
       tx.sql<{ actor: string }[]>`
-        select distinct actor from (select actor from refusals where workspace_id = ${tx.workspace} order by at desc limit 1000) some
+        select distinct actor from (select actor from refusals where workspace_id = ${tx.workspace} order by at desc limit 1000) capped
         order by actor limit 50`,
       tx.sql<{ now: Instant }[]>`select clock_timestamp() as now`,
     ]);

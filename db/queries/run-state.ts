@@ -24,6 +24,8 @@ export interface RunHead {
   readonly seq: number;
   /** A call is executing: facts of it may still follow the run's end. */
   readonly inFlight: boolean;
+  /** Its own principal was here in the last 30 s, and it is written. */
+  readonly seenLately: boolean;
   readonly openedAt: Instant;
 }
 
@@ -93,7 +95,8 @@ async function head(tx: Tx, runId: string): Promise<RunHead | null> {
     select r.id, r.run_id, r.principal_id, a.name as agent, r.snapshot_id, s.catalog_fingerprint, r.thread_id, r.executor,
       r.state, r.cause, r.cause_code, r.resume_failed, r.output, r.created_at as opened_at,
       coalesce((select max(seq) from trace_events e where e.workspace_id = r.workspace_id and e.run = r.id), 0) as seq,
-      exists (select from calls c where c.workspace_id = r.workspace_id and c.run = r.id and c.status = 'executing') as in_flight
+      exists (select from calls c where c.workspace_id = r.workspace_id and c.run = r.id and c.status = 'executing') as in_flight,
+      coalesce(r.last_seen_at > clock_timestamp() - interval '30 seconds', false) as seen_lately
     from runs r
     join agents a on a.workspace_id = r.workspace_id and a.id = r.agent_id
     join agent_snapshots s on s.workspace_id = r.workspace_id and s.snapshot_id = r.snapshot_id

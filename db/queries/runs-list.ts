@@ -40,8 +40,8 @@ export async function readRuns(
       tx.sql<{ now: Instant; agents: string[]; runsInAll: number }[]>`
         select clock_timestamp() as now,
           (select coalesce(array_agg(name order by name), '{}') from (
-            select name from agents where workspace_id = ${tx.workspace} order by name limit 100) some) as agents,
-          (select count(*)::int from (select from runs where workspace_id = ${tx.workspace} and archived_at is null limit ${CAP}) some) as runs_in_all`,
+            select name from agents where workspace_id = ${tx.workspace} order by name limit 100) capped) as agents,
+          (select count(*)::int from (select from runs where workspace_id = ${tx.workspace} and archived_at is null limit ${CAP}) capped) as runs_in_all`,
     ]);
     if (!around) throw new Error("the database gave no clock");
     const page = rows.slice(0, limit);

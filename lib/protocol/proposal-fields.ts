@@ -13,6 +13,8 @@ export interface ProposalField {
   readonly rows: readonly JsonRow[];
   readonly bytes: number;
   readonly lines: number;
+  /** As it is drawn: a long run of blank lines is one token. */
+  readonly drawnLines: number;
 }
 
 /** A stored canonical text is within its limits already; these only bound the recursion. */
@@ -37,15 +39,17 @@ function argumentFields(args: JsonValue): readonly ProposalField[] {
 
 function field(path: string, value: JsonValue): ProposalField {
   const text = canonicalJson(value);
+  const rows = jsonRows(text, path);
   const lines = typeof value === "string" ? value.split("\n").length : 1;
   return {
     path,
     drawnPath: markHidden(path, { lines: "marked" }),
     value,
     text,
-    rows: jsonRows(text, path),
+    rows,
     bytes: new TextEncoder().encode(typeof value === "string" ? value : text).length,
     lines,
+    drawnLines: rows.reduce((sum, row) => sum + row.pieces.map((piece) => piece.drawn).join("").split("\n").length, 0),
   };
 }
 
