@@ -45,6 +45,17 @@ export function faultProblem(incident: string): Response {
   return new Response(canonicalJson(body), { status: 500, headers: PROBLEM_HEADERS });
 }
 
+/** A path that no door has. No refusal: nobody was asked for anything. */
+export function noSuchCall(): Response {
+  const body = {
+    type: "about:blank",
+    status: 404,
+    title: "No such call",
+    advice: "The calls are listed at /api/v1/openapi.json.",
+  };
+  return new Response(canonicalJson(body), { status: 404, headers: PROBLEM_HEADERS });
+}
+
 /** When time cures a code: the fact that says until when. */
 const UNTIL: Partial<Readonly<Record<RefusalCode, string>>> = {
   in_progress: "lease_until",

@@ -1,6 +1,5 @@
 import type { Scope } from "@/db/client";
-import type { RunHead } from "@/db/queries/run-state";
-import { readRunHead } from "@/db/queries/run-state";
+import { type RunHead, type RunStateRecord, readRunHead, readRunState } from "@/db/queries/run-state";
 import { may, type Verb } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
@@ -23,9 +22,23 @@ export async function readableRun(
   const reaches = reach(caller, verb);
   if (!reaches.ok) return reaches;
   const run = await readRunHead(scope, caller.workspace, runId);
-  if (!run || (reaches.value.principal !== null && run.principalId !== caller.principal))
-    return refuse(refusal("unknown_run"));
-  return ok(run);
+  return isWithin(reaches.value, run) ? ok(run) : refuse(refusal("unknown_run"));
+}
+
+/** A run with everything on it, in one reading; by the same rule. */
+export async function readableState(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+): Promise<Result<RunStateRecord, Refusal>> {
+  const reaches = reach(caller, "read_run");
+  if (!reaches.ok) return reaches;
+  const state = await readRunState(scope, caller.workspace, runId);
+  return state && isWithin(reaches.value, state.run) ? ok(state) : refuse(refusal("unknown_run"));
+}
+
+function isWithin({ principal }: { readonly principal: string | null }, run: RunHead | null): run is RunHead {
+  return run !== null && (principal === null || run.principalId === principal);
 }
 
 const MOST_ITEMS = 200;

@@ -1,12 +1,12 @@
 import { inWorkspace, type Scope } from "@/db/client";
-import { readRunHead, readRunState } from "@/db/queries/run-state";
+import { type RunHead, readRunHead } from "@/db/queries/run-state";
 import { readTickets } from "@/db/queries/tickets";
 import { pauseRun } from "@/db/store/ask";
 import { openRun } from "@/db/store/open-run";
 import { cancel, finishRun, reportResumeFailed } from "@/db/store/operate";
 import { noteSeen } from "@/db/store/seen";
 import type { Caller } from "@/lib/protocol/principal";
-import { refusal, refusalAt } from "@/lib/protocol/refusals";
+import { refusalAt } from "@/lib/protocol/refusals";
 import {
   type CancelRunBody,
   cancelRunBody,
@@ -26,7 +26,7 @@ import { ok, refuse } from "@/lib/result";
 import { runJson, runStateJson, ticketJson } from "../answers";
 import { defineDoor, type Opened } from "../door";
 import { waitForChange } from "../long-poll";
-import { readableRun } from "../reading";
+import { readableRun, readableState } from "../reading";
 
 export const openRunDoor = defineDoor<OpenRunBody>({
   method: "POST",
@@ -68,17 +68,24 @@ export const readRunDoor = defineDoor({
   statuses: [200],
   open: async (visit) => {
     const { caller, params, query, db } = visit;
-    const run = await readableRun(db, caller, "read_run", params.run_id ?? "");
-    if (!run.ok) return run;
-    if (run.value.principalId === caller.principal) await noteSeen(db, caller.workspace, run.value.id);
     if (query.has("wait")) {
+      const run = await readableRun(db, caller, "read_run", params.run_id ?? "");
+      if (!run.ok) return run;
+      await seen(db, caller, run.value);
       const waited = await waitForChange(visit, run.value);
       if (!waited.ok) return waited;
     }
-    const state = await readRunState(db, caller.workspace, run.value.runId);
-    return state ? ok({ status: 200, json: runStateJson(state) }) : refuse(refusal("unknown_run"));
+    const state = await readableState(db, caller, params.run_id ?? "");
+    if (!state.ok) return state;
+    await seen(db, caller, state.value.run);
+    return ok({ status: 200, json: runStateJson(state.value) });
   },
 });
+
+/** Its own agent's reading shows that the agent is there. */
+async function seen(scope: Scope, caller: Caller, run: RunHead): Promise<void> {
+  if (run.principalId === caller.principal && !run.seenLately) await noteSeen(scope, caller.workspace, run.id);
+}
 
 export const finishDoor = defineDoor<FinishBody>({
   method: "POST",
