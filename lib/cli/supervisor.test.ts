@@ -59,7 +59,7 @@ describe("the supervisor", () => {
   it("a program gets the time to finish its work", async () => {
     start(
       "worker",
-      `${LIVES} process.on("SIGTERM", () => setTimeout(() => { console.log("finished"); process.exit(0); }, 200));`,
+      `process.on("SIGTERM", () => setTimeout(() => { console.log("finished"); process.exit(0); }, 200)); ${LIVES}`,
     );
     await until(() => said.includes("pid"));
     await programs.stop();
