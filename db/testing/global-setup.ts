@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import postgres from "postgres";
 import type { TestProject } from "vitest/node";
 import { addressOf, startEmbedded } from "@/db/embedded";
 import { migrate } from "@/db/migrate";
@@ -50,6 +51,7 @@ async function startThrowAway(): Promise<{ adminUrl: string; leave(): Promise<vo
   const folder = mkdtempSync(path.join(os.tmpdir(), "holdpoint-test-"));
   chmodSync(folder, 0o755);
   const server = await startEmbedded({ folder });
+  await forgoDurability(server.adminUrl);
   return {
     adminUrl: server.adminUrl,
     leave: async () => {
@@ -57,4 +59,15 @@ async function startThrowAway(): Promise<{ adminUrl: string; leave(): Promise<vo
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What is thrown away need not outlive a power cut. Every process still sees what every other committed. */
+async function forgoDurability(adminUrl: string): Promise<void> {
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => undefined });
+  try {
+    for (const setting of ["fsync", "full_page_writes"]) await sql.unsafe(`alter system set ${setting} = off`);
+    await sql`select pg_reload_conf()`;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
 }
