@@ -29,6 +29,8 @@ export type Command =
   | { readonly do: "finish"; readonly status: FinishStatus }
   | { readonly do: "cancelRun" | "sweep" | "pause" | "continue" | "nextStep" };
 
+const MOST_CALLS = 5;
+
 /** Outcomes that take never begun siblings with them in an `all_or_nothing` batch. */
 const COUPLING = ["person", "expiry", "ticket_cancelled", "withdrawn"];
 
@@ -54,6 +56,8 @@ export class Model {
     if (command.do === "complete") return this.complete(this.at(command.call), command.age, command.output);
     if (command.do === "pastDeadline") return this.pastDeadline(this.at(command.call));
     if (command.do === "lapse") return this.lapseClock(this.at(command.call));
+    if (command.do === "continue" && !this.everPaused) return "skip";
+    if (command.do === "nextStep" && this.calls.length >= MOST_CALLS) return "skip";
     this.actOnLapses();
     switch (command.do) {
       case "allow":
@@ -186,7 +190,6 @@ export class Model {
   }
 
   private goOn(): string {
-    if (!this.everPaused) return "skip";
     if (this.cause) return "run_ended";
     if (!this.paused) return "not_awaiting";
     this.paused = false;
@@ -194,7 +197,6 @@ export class Model {
   }
 
   private nextStep(): string {
-    if (this.calls.length >= 5) return "skip";
     if (this.cause) return "run_ended";
     const open = this.calls.some(
       (call) => call.status !== "completed" && !(call.status === "approved" && !call.unreported),
