@@ -145,10 +145,16 @@ async function externalPostgres() {
   }
   try {
     const where = { HOLDPOINT_TEST_DATABASE_URL: server.url };
-    return await vitest("pg", ["db/store/", "db/queries/", "db/migrate"], where);
+    return await vitest("pg", [...storeTests(), "db/queries/", "db/migrate"], where);
   } finally {
     await server.stop();
   }
+}
+
+/** The store's tests but the long random one: one server's minutes of that are enough. */
+function storeTests() {
+  const tests = readdirSync(path.join(root, "db", "store")).filter((name) => name.endsWith(".pg.test.ts"));
+  return tests.filter((name) => name !== "model.pg.test.ts").map((name) => `db/store/${name}`);
 }
 
 async function browser() {
