@@ -87,6 +87,7 @@ describe("an answer read from JSON", () => {
   test("has its fields in their types", () => {
     expect(outcome({ kind: "permission", decision: "allow", note: 1 })).toBe("invalid_body result.note");
     expect(outcome({ kind: "permission", decision: "deny", reason: {} })).toBe("invalid_body result.reason");
+    expect(outcome({ kind: "permission", decision: "allow", note: "a\0" })).toBe("invalid_body result.note");
     expect(outcome({ kind: "tool_result", output: 1 })).toBe("invalid_body result.call_id");
     expect(outcome({ kind: "tool_result", call_id: "c" })).toBe("invalid_body result.output");
   });

@@ -120,7 +120,8 @@ function own(fields: JsonObject, name: string): JsonValue | undefined {
 }
 
 function isTextOrAbsent(value: JsonValue | undefined): value is string | undefined {
-  return value === undefined || typeof value === "string";
+  // A column of text cannot hold U+0000.
+  return value === undefined || (typeof value === "string" && !value.includes("\0"));
 }
 
 function isResultKind(value: JsonValue | undefined): value is ResultKind {

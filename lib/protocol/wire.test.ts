@@ -58,6 +58,8 @@ const REFUSED: readonly (readonly [string, z.ZodType, JsonValue, string])[] = [
   ["a run id of other characters", openRunBody, { agent: "a", run_id: "a/b" }, "invalid_body run_id"],
   ["a run id too long", openRunBody, { agent: "a", run_id: "a".repeat(129) }, "invalid_body run_id"],
   ["an executor of nobody's", openRunBody, { agent: "a", executor: "cli" }, "invalid_body executor"],
+  ["a name that no column can hold", openRunBody, { agent: "a\0" }, "invalid_body agent"],
+  ["a first message that no column can hold", openRunBody, { agent: "a", input: "\0" }, "invalid_body input"],
   ["step 0", proposeBody, { step: 0, calls: [call] }, "invalid_body step"],
   ["a fractional step", proposeBody, { step: 1.5, calls: [call] }, "invalid_body step"],
   ["no call", proposeBody, { step: 1, calls: [] }, "invalid_body calls"],

@@ -15,10 +15,15 @@ export const MAX_STATE_BYTES = 33_554_432;
 
 export const runId = z.string().regex(RUN_ID_PATTERN).meta({ description: "1–128 of A–Z a–z 0–9 . _ : ~ -" });
 
+/** A column of text cannot hold U+0000. Arguments can: they are kept as JSON text, where it is an escape. */
+const NO_NUL = { error: "U+0000 cannot stand here" };
+
+/** Text of any length that the body's own limit allows. */
+export const plainText = z.string().refine((text) => !text.includes("\0"), NO_NUL);
+
 /** Text of so many code points; a code unit count would cut an emoji in two. */
 export function textOf(min: number, max: number) {
-  return z
-    .string()
+  return plainText
     .refine((text) => [...text].length >= min && [...text].length <= max, { error: `${min} to ${max} characters` })
     .meta({ minLength: min, maxLength: max });
 }
@@ -77,7 +82,7 @@ export function oneState(body: { state?: unknown; state_upload?: unknown }): boo
 export const ONE_STATE = { error: "state or state_upload, not both", path: ["state_upload"] };
 
 export const MESSAGE_ROLES = ["system", "user", "assistant", "tool"] as const;
-export const message = z.strictObject({ id: textOf(1, 256), role: z.enum(MESSAGE_ROLES), text: z.string() });
+export const message = z.strictObject({ id: textOf(1, 256), role: z.enum(MESSAGE_ROLES), text: plainText });
 export const messages = z.array(message).max(1_000).optional();
 
 export const effectClass = z.enum(IDEMPOTENCY_CLASSES);

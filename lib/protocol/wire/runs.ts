@@ -3,7 +3,7 @@ import { BATCH_MODES, COUPLINGS } from "../call";
 import { RUN_CAUSES, RUN_STATES } from "../run";
 import { agentName } from "./agents";
 import { callAnswer } from "./calls";
-import { instant, json, runId, sha256, step, textOf, words } from "./parts";
+import { instant, json, plainText, runId, sha256, step, textOf, words } from "./parts";
 import { decisionAnswer, ticketAnswer } from "./tickets";
 
 /** POST /runs. Without ids the server makes the run's, and a thread of the same id. */
@@ -13,7 +13,7 @@ export const openRunBody = z.strictObject({
   snapshot_id: textOf(1, 128).optional(),
   thread_id: textOf(1, 256).optional(),
   session_id: textOf(1, 256).optional(),
-  input: z.string().optional(),
+  input: plainText.optional(),
   executor: z.enum(["client", "worker"]).optional(),
   on_behalf_of: textOf(1, 320).optional(),
   parent: z.strictObject({ run_id: runId, call: textOf(1, 256) }).optional(),

@@ -105,7 +105,7 @@ describe("a path's parameters", () => {
     expect(paramsOf("/a/{x}/b", "/a/p%2Fq%2525/b")).toEqual({ x: "p/q%25" });
   });
 
-  test.each(["/a//b", "/a/x", "/a/x/b/c", "/a/%/b", "/a/%ff/b", "/c/x/b"])("are none in %s", (path) => {
+  test.each(["/a//b", "/a/x", "/a/x/b/c", "/a/%/b", "/a/%ff/b", "/a/%00/b", "/c/x/b"])("are none in %s", (path) => {
     expect(paramsOf("/a/{x}/b", path)).toBeNull();
   });
 });

@@ -12,7 +12,8 @@ export function paramsOf(template: string, pathname: string): Readonly<Record<st
       continue;
     }
     const decoded = decode(part);
-    if (decoded === null || decoded === "") return null;
+    // No id holds U+0000, and the database could not even be asked.
+    if (decoded === null || decoded === "" || decoded.includes("\0")) return null;
     params[field] = decoded;
   }
   return params;

@@ -4,7 +4,7 @@ import type { Refused } from "@/db/store/refuse";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
-import { type Refusal, refusal } from "@/lib/protocol/refusals";
+import { type Refusal, refusal, refusalAt } from "@/lib/protocol/refusals";
 import { parseBody } from "@/lib/protocol/wire";
 import { MAX_BODY_BYTES } from "@/lib/protocol/wire/parts";
 import { ok, type Result, refuse } from "@/lib/result";
@@ -66,6 +66,8 @@ async function admit(door: Door, request: Request, services: Services, caller: C
   const url = new URL(request.url);
   const params = paramsOf(door.path, url.pathname);
   if (!params) return refuse(refusal("unknown_run"));
+  const odd = [...url.searchParams].find(([, value]) => value.includes("\0"));
+  if (odd) return refuse(refusalAt("invalid_body", `?${odd[0]}`, "U+0000 cannot stand here"));
   const object = params.run_id ?? params.ticket_id ?? "";
   // Reading stays possible: waiting by ?wait= is what a caller that is slowed down should do.
   const wait = door.method === "GET" ? 0 : services.refusalRate.waitSeconds(caller.principal, object);

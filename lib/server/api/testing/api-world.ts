@@ -8,7 +8,6 @@ import type { Caller } from "@/lib/protocol/principal";
 import type { Door } from "../door";
 import { DOORS } from "../doors";
 import { Metrics } from "../metrics";
-import { paramsOf } from "../params";
 import { RefusalRate } from "../refusal-rate";
 import { serve } from "../serve";
 import type { Services } from "../services";
@@ -152,8 +151,12 @@ export class ApiWorld {
   }
 }
 
+/** By the path's shape alone, as the router finds it. */
 export function doorAt(method: string, pathname: string): Door {
-  const door = DOORS.find((candidate) => candidate.method === method && paramsOf(candidate.path, pathname));
+  const door = DOORS.find((candidate) => {
+    const shape = candidate.path.replace(/\{\w+\}/g, "[^/]+");
+    return candidate.method === method && new RegExp(`^${shape}$`).test(pathname);
+  });
   if (!door) throw new Error(`no door for ${method} ${pathname}`);
   return door;
 }
