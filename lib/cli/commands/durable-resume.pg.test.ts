@@ -49,7 +49,7 @@ async function tamper(change: (sql: postgres.Sql) => Promise<unknown>): Promise<
   await sql.end();
 }
 
-test("54: start stops for a person, with request approval:<run> and exactly two events", SLOW, async () => {
+test("D5.54: start stops for a person, with request approval:<run> and exactly two events", SLOW, async () => {
   const answer = await holdpoint("start", "run-54", "--output", path.join(folder, "54.txt"));
   expect(answer).toMatchObject({
     code: 0,
@@ -71,13 +71,13 @@ test.each([
   ["/tmp/c12-draft.txt", "2bba1bb36ae552812b4b9e0d730249a3447adfc3ed100e0f4d92e3a8c28e7573"],
   ["/tmp/c12-exp1.txt", "af45d70539c0998f4e3071d23e5501ccd207fb1dd5fa1d3d758307d84b74a8b9"],
   ["/tmp/c12-exp2.txt", "bd3de4cee4ccf82fb98239c875d50dac6455907c76e67cd267949412d08cfe0c"],
-])("55: the fixture for %s has the golden hash", SLOW, async (output, golden) => {
+])("D5.55: the fixture for %s has the golden hash", SLOW, async (output, golden) => {
   expect(await holdpoint("start", `golden-${path.basename(output)}`, "--output", output)).toMatchObject({
     answer: { proposal_hash: golden },
   });
 });
 
-test("56: a wrong hash at approval is refused and the run still waits", SLOW, async () => {
+test("D5.56: a wrong hash at approval is refused and the run still waits", SLOW, async () => {
   const { run } = await started();
   for (const verb of ["approve", "reject"]) {
     expect(await holdpoint(verb, run, "--proposal-hash", "0".repeat(64))).toMatchObject({
@@ -90,13 +90,13 @@ test("56: a wrong hash at approval is refused and the run still waits", SLOW, as
   expect(eventsOf(after).filter((event) => event === "proposal_rejected")).toHaveLength(2);
 });
 
-test("57: without approval nothing is resumed and no file is there", SLOW, async () => {
+test("D5.57: without approval nothing is resumed and no file is there", SLOW, async () => {
   const { run, output } = await started();
   expect(await holdpoint("resume", run)).toMatchObject({ code: 2, answer: { error: "approval_required" } });
   expect(() => statSync(output)).toThrow();
 });
 
-test("58: rejected, then approved is not pending, then resumed is rejected", SLOW, async () => {
+test("D5.58: rejected, then approved is not pending, then resumed is rejected", SLOW, async () => {
   const { run, hash, output } = await started();
   expect(await holdpoint("reject", run, "--proposal-hash", hash)).toMatchObject({
     code: 0,
@@ -110,7 +110,7 @@ test("58: rejected, then approved is not pending, then resumed is rejected", SLO
   expect(() => statSync(output)).toThrow();
 });
 
-test("59: the request id replaced after approval is refused", SLOW, async () => {
+test("D5.59: the request id replaced after approval is refused", SLOW, async () => {
   const { run, output } = await approved();
   await tamper(
     (sql) => sql`update tickets set correlation_id = 'approval:run-other' where correlation_id = ${`approval:${run}`}`,
@@ -145,7 +145,7 @@ test(
   },
 );
 
-test("61: another output path is refused before anything else that is wrong", SLOW, async () => {
+test("D5.61: another output path is refused before anything else that is wrong", SLOW, async () => {
   const { run } = await approved();
   await tamper(
     (sql) => sql`update tickets set correlation_id = 'approval:run-else' where correlation_id = ${`approval:${run}`}`,
@@ -183,7 +183,7 @@ test(
   },
 );
 
-test("63: killed after the file was made, the next process finds it done and does not write again", SLOW, async () => {
+test("D5.63: killed after the file was made, the next process finds it done and does not write again", SLOW, async () => {
   const { run, output } = await approved();
   expect((await commandOn(database, folder, "after_effect:1")("resume", run)).code).not.toBe(0);
   const { mtimeMs } = statSync(output);
@@ -193,7 +193,7 @@ test("63: killed after the file was made, the next process finds it done and doe
   expect(eventsOf(resumed)).toContain("action_recovered");
 });
 
-test("64: an existing file with other content is a conflict, untouched, and may be retried", SLOW, async () => {
+test("D5.64: an existing file with other content is a conflict, untouched, and may be retried", SLOW, async () => {
   const { run, output } = await approved();
   writeFileSync(output, "different content\n");
   expect(await holdpoint("resume", run)).toMatchObject({ code: 2, answer: { error: "output_conflict" } });
