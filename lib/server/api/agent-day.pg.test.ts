@@ -104,6 +104,18 @@ describe("an agent's day over HTTP", () => {
     expect(await seen()).not.toBeNull();
   });
 
+  test("for a person: that person may not approve it, and a name that nobody has is refused", async () => {
+    const nobody = await api.post("agent", "/api/v1/runs", { agent: "writer", on_behalf_of: "nobody@example.test" });
+    expect([nobody.status, nobody.json.path]).toEqual([422, "on_behalf_of"]);
+    const { json } = await api.post("agent", "/api/v1/runs", { agent: "writer", on_behalf_of: "ADA@example.test" });
+    const step = await api.post("agent", calls(String(json.run_id)), { step: 1, calls: [money] });
+    const ticketId = String((firstCall(step.json).ticket as JsonObject).ticket_id);
+    const own = await api.post("approver", `/api/v1/tickets/${ticketId}/decision`, await api.verdict(ticketId));
+    expect([own.status, own.json.code]).toEqual([403, "self_approval"]);
+    const other = await api.post("owner", `/api/v1/tickets/${ticketId}/decision`, await api.verdict(ticketId));
+    expect(other.status).toBe(200);
+  });
+
   test("keeps a large integer and __proto__ from the proposal to what the approver is shown", async () => {
     const runId = await api.openRun();
     const body = '{"step":1,"calls":[{"action":"a","args":{"id":2512292042121000001,"__proto__":{"x":1}}}]}';

@@ -181,3 +181,24 @@ describe("/metrics", () => {
     for (const word of [runId, "ada", "desk", api.world.workspace]) expect(text).not.toContain(word);
   });
 });
+
+describe("few connections", () => {
+  test("serve many requests at once: none hangs, none fails", async () => {
+    const { connect } = await import("@/db/client");
+    const { serve } = await import("./serve");
+    const { openRunDoor } = await import("./doors/runs");
+    const db = await connect(api.world.appUrl, { role: "holdpoint_app", max: 3 });
+    const open = () => {
+      const headers = { authorization: `Bearer ${api.keys.agent}`, "idempotency-key": randomUUID() };
+      const request = new Request("http://holdpoint.test/api/v1/runs", {
+        method: "POST",
+        headers,
+        body: '{"agent":"writer"}',
+      });
+      return serve(openRunDoor, request, { ...api.services, db });
+    };
+    const statuses = await Promise.all(Array.from({ length: 200 }, async () => (await open()).status));
+    await db.close();
+    expect(statuses).toEqual(Array(200).fill(201));
+  });
+});

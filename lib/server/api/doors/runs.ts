@@ -1,4 +1,5 @@
 import { inWorkspace, type Scope } from "@/db/client";
+import { hasPerson } from "@/db/queries/person-named";
 import { type RunHead, readRunHead } from "@/db/queries/run-state";
 import { readTickets } from "@/db/queries/tickets";
 import { pauseRun } from "@/db/store/ask";
@@ -40,6 +41,11 @@ export const openRunDoor = defineDoor<OpenRunBody>({
   open: async ({ scope, caller, body }) => {
     // Sessions cannot be made yet, so none can be named; a run that silently had none would be another run than was asked for.
     if (body.session_id !== undefined) return refuse(refusalAt("invalid_body", "session_id", "no such session"));
+    // Whom the run acts for may not approve it; a name that nobody has would leave that person free to.
+    const { on_behalf_of } = body;
+    if (on_behalf_of !== undefined && !(await hasPerson(scope, caller.workspace, on_behalf_of))) {
+      return refuse(refusalAt("invalid_body", "on_behalf_of", "no such person in this workspace"));
+    }
     const done = await openRun(scope, caller, {
       runId: body.run_id ?? null,
       agent: body.agent,
@@ -47,7 +53,7 @@ export const openRunDoor = defineDoor<OpenRunBody>({
       threadId: body.thread_id ?? null,
       input: body.input ?? null,
       executor: body.executor ?? "client",
-      onBehalfOf: body.on_behalf_of ?? null,
+      onBehalfOf: on_behalf_of ?? null,
       parent: body.parent ? { runId: body.parent.run_id, call: body.parent.call } : null,
     });
     return done.ok ? theRun(scope, caller, done.value.runId, 201) : done;
