@@ -120,7 +120,7 @@ test("D5.59: the request id replaced after approval is refused", SLOW, async () 
 });
 
 test(
-  "60: arguments and proposal hash replaced together after approval are refused by the frozen approval hash",
+  "D5.60: arguments and proposal hash replaced together after approval are refused by the frozen approval hash",
   SLOW,
   async () => {
     const { run, output, hash } = await approved();
@@ -157,7 +157,7 @@ test("D5.61: another output path is refused before anything else that is wrong",
 });
 
 test(
-  "62 and 65: approved in one process and resumed in another is executed once; again it is already completed",
+  "D5.62 and D5.65: approved in one process and resumed in another is executed once; again it is already completed",
   SLOW,
   async () => {
     const { run, output } = await approved();
@@ -212,7 +212,7 @@ test("D5.64: an existing file with other content is a conflict, untouched, and m
 });
 
 test(
-  "66: every refused verdict and resume is an event with its reason and the input that was rejected",
+  "D5.66: every refused verdict and resume is an event with its reason and the input that was rejected",
   SLOW,
   async () => {
     const { run } = await started();
