@@ -1,6 +1,6 @@
 import { expect } from "@playwright/test";
 import { rawRequest } from "./raw-request";
-import { serverActions } from "./server-actions";
+import { type ServerAction, serverActions } from "./server-actions";
 import { test } from "./test";
 
 /** T41: no action runs for a request that does not come from the console's own pages. */
@@ -23,10 +23,10 @@ test("every server action refuses every foreign request, and answers its own pag
   };
   const actions = serverActions();
   expect(actions.length).toBeGreaterThanOrEqual(4);
-  const call = (id: string, headers: Record<string, string>) =>
+  const call = ({ id, page }: ServerAction, headers: Record<string, string>) =>
     rawRequest(app.origin, {
       method: "POST",
-      path: "/sign-in",
+      path: page,
       headers: {
         ...headers,
         "next-action": id,
@@ -36,26 +36,26 @@ test("every server action refuses every foreign request, and answers its own pag
       body: "[{}]",
     });
   let refused = 0;
-  for (const { id, name } of actions) {
+  for (const action of actions) {
     for (const [what, headers] of Object.entries(foreign)) {
-      const answer = await call(id, headers);
+      const answer = await call(action, headers);
       // Either Next turned it away before our code, or our guard answered; a judgement of the input means that it ran.
       const ran = answer.status < 400 && !answer.body.includes('"not_permitted"');
-      expect(ran, `${name} with ${what}: ${answer.status} ${answer.body.slice(0, 200)}`).toBe(false);
+      expect(ran, `${action.name} with ${what}: ${answer.status} ${answer.body.slice(0, 200)}`).toBe(false);
       expect(answer.headers["set-cookie"]).toBeUndefined();
       refused += 1;
     }
-    const control = await call(id, own);
-    expect(control.body, `${name} from its own page`).toMatch(/"(invalid_body|unauthenticated)"|"\$undefined"/);
+    const control = await call(action, own);
+    expect(control.body, `${action.name} from its own page`).toMatch(/"(invalid_body|unauthenticated)"|"\$undefined"/);
   }
   expect(refused).toBe(actions.length * Object.keys(foreign).length);
 });
 
 test("a form that a foreign page posts runs nothing", async ({ app }) => {
-  for (const { id } of serverActions()) {
+  for (const { id, page } of serverActions()) {
     const answer = await rawRequest(app.origin, {
       method: "POST",
-      path: "/sign-in",
+      path: page,
       headers: { host: new URL(app.origin).host, "content-type": "multipart/form-data; boundary=x" },
       body: `--x\r\nContent-Disposition: form-data; name="$ACTION_ID_${id}"\r\n\r\n\r\n--x--\r\n`,
     });

@@ -9,8 +9,8 @@ const manifest = z.object({
 export interface ServerAction {
   readonly id: string;
   readonly name: string;
-  /** The file it is exported from. */
-  readonly file: string;
+  /** A page that it belongs to. */
+  readonly page: string;
 }
 
 /** Every server action of the newest build: what a stranger could call. */
@@ -21,5 +21,9 @@ export function serverActions(): ServerAction[] {
   const newest = builds.sort((a, b) => age(b) - age(a))[0] ?? "";
   const file = path.join(dist, newest, ".next", "server", "server-reference-manifest.json");
   const { node } = manifest.parse(JSON.parse(readFileSync(file, "utf8")));
-  return Object.entries(node).map(([id, { exportedName, filename }]) => ({ id, name: exportedName, file: filename }));
+  return Object.entries(node).map(([id, { exportedName, filename }]) => ({
+    id,
+    name: exportedName,
+    page: filename.startsWith("app/sign-in/") ? "/sign-in" : "/inbox",
+  }));
 }

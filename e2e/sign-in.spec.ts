@@ -163,19 +163,21 @@ test("signing out ends the session everywhere, at once", async ({ page }) => {
   const held = await cookie(page);
   const rows = () => ask((sql) => sql<{ id: string }[]>`select id from auth_sessions`);
   const before = (await rows()).length;
-  const call = (name: string, body: string) =>
-    rawRequest(app.origin, {
+  const call = (name: string, body: string) => {
+    const action = serverActions().find((each) => each.name === name);
+    return rawRequest(app.origin, {
       method: "POST",
-      path: "/sign-in",
+      path: action?.page ?? "",
       headers: {
         host: new URL(app.origin).host,
         origin: app.origin,
         cookie: `${held?.name}=${held?.value}`,
-        "next-action": serverActions().find((action) => action.name === name)?.id ?? "",
+        "next-action": action?.id ?? "",
         "content-type": "text/plain;charset=UTF-8",
       },
       body,
     });
+  };
   const out = await call("signOutAction", "[null]");
   expect(String(out.headers["set-cookie"])).toMatch(/holdpoint\.session=;.*Max-Age=0/i);
   expect(await rows()).toHaveLength(before - 1);
