@@ -26,7 +26,7 @@ function refusalOf(text: string): string {
 const nested = (depth: number, inside = "") => `${"[".repeat(depth)}${inside}${"]".repeat(depth)}`;
 const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":0`).join(",")}}`;
 
-describe("canonical JSON", () => {
+describe("canonical JSON", { timeout: 60_000 }, () => {
   test.each(vectors)("gives the published answer for RFC 8785's $name", ({ input, output }) => {
     expect(canonicalOf(input)).toBe(output);
   });
@@ -132,7 +132,7 @@ describe("canonical JSON", () => {
   });
 });
 
-describe("reading JSON", () => {
+describe("reading JSON", { timeout: 60_000 }, () => {
   test.each([
     ['{"a":1,"a":2}', "duplicate_key a"],
     ['{"a":1,"\\u0061":2}', "duplicate_key a"],

@@ -29,7 +29,7 @@ const hasPython = (() => {
   }
 })();
 
-describe.runIf(hasPython)("in another language", () => {
+describe.runIf(hasPython)("in another language", { timeout: 60_000 }, () => {
   test("the published proposals have the published hashes", () => {
     const program =
       "import hashlib,json,sys\nfor p in json.load(open(sys.argv[1])):\n" +
