@@ -16,6 +16,9 @@ afterAll(async () => {
   await api.close();
 });
 
+/** What a busy machine may add to a wait; far below the thirty seconds that a wait without news would take. */
+const BUSY_MS = 4_000;
+
 async function decide(ticketId: string) {
   return api.post("approver", `/api/v1/tickets/${ticketId}/decision`, await api.verdict(ticketId));
 }
@@ -44,7 +47,7 @@ describe("?wait=", () => {
     const { runId } = await api.parked();
     const [since, took] = await timed(api.get("agent", `/api/v1/runs/${runId}?wait=30&since=1`));
     expect(since.json.seq).toBe(2);
-    expect(took).toBeLessThan(900);
+    expect(took).toBeLessThan(BUSY_MS);
     const [running] = await timed(api.get("agent", `/api/v1/runs/${await api.openRun()}?wait=30`));
     expect(running.json.state).toBe("running");
   });
@@ -56,7 +59,7 @@ describe("?wait=", () => {
     await decide(ticketId);
     const [answer, took] = await waiting;
     expect(answer.json).toMatchObject({ state: "running", decisions: [{ decision: "allow" }] });
-    expect(took).toBeLessThan(3_000);
+    expect(took).toBeLessThan(BUSY_MS);
   });
 
   test("sees the change also when no notification comes", async () => {
@@ -68,7 +71,7 @@ describe("?wait=", () => {
     expect((await allow(api.world, { id: ticketId })).ok).toBe(true);
     const [answer, took] = await waiting;
     expect(Number(answer.json.seq)).toBeGreaterThan(2);
-    expect(took).toBeLessThan(3_000);
+    expect(took).toBeLessThan(BUSY_MS);
   });
 
   test("answers with what is there when the time is over", async () => {
@@ -177,7 +180,7 @@ describe("the trace's stream", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     await revoke(key);
     const [{ text }, took] = await following;
-    expect(took).toBeLessThan(2_300);
+    expect(took).toBeLessThan(2_300 + BUSY_MS);
     expect(text).not.toContain("event: end");
   });
 
