@@ -3,8 +3,8 @@ import { CALL_REF_PATTERN, type CallRef } from "./call";
 import type { JsonObject, JsonValue } from "./canonical-json";
 
 /**
- * What a run waits for: a closed union. A tool wait always has its reason, call and pending tool; a remote input has its own call
- * and no tool; a pause has neither. No other combination can be constructed, decoded, or read from the database.
+ * What a run waits for. The union is closed so that fields cannot contradict each other: whoever waits for a tool names it and its call,
+ * whoever waits for input from outside names a call alone, and a pause names nothing. The types, the decoder and a check constraint agree.
  * Source: protocol §3, [S0].
  */
 export type AwaitTarget =

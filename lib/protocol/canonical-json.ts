@@ -22,7 +22,7 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 /** The RFC 8785 text of a value: what is hashed, stored, shown and executed. */
 export type CanonicalJson = string & { readonly __brand: "CanonicalJson" };
 
-/** Why a text or a value has no single canonical form, or is over a limit, and where. Source: protocol §2. */
+/** What keeps a text or a value from being hashed, and where it stands. Source: protocol §2. */
 export interface JsonRefusal {
   readonly code:
     | "duplicate_key"

@@ -83,7 +83,7 @@ const READS: Row = {
 const DECIDES: Row = { approver: "yes", owner: "yes" };
 const OPERATES: Row = { operator_key: "yes", operator: "yes", owner: "yes" };
 const OWNS: Row = { owner: "yes" };
-/** The command line is as strong as the database, so it may set up who else may act; it decides nothing but its own C12 runs. */
+/** Whoever runs the command line could write the tables anyway, so it may set up who else acts; it decides only its own C12 runs. */
 const OWNS_OR_SETS_UP: Row = { owner: "yes", command_line: "yes" };
 const WORKS: Row = { worker_key: "yes", system: "yes" };
 

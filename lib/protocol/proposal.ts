@@ -4,7 +4,7 @@ import { type CanonicalJson, canonicalJson, type JsonValue } from "./canonical-j
 import { type Sha256, sha256Hex } from "./hash";
 
 /**
- * What a call would do: the tool's name, its arguments, and the target of its effect (a path, a URL, a record id; absent is `null`).
+ * What a call would do: which tool, with which arguments, and where its effect lands (`output`: a path, a URL, a record; `null` for none).
  * Source: protocol §1.
  */
 export interface Proposal {

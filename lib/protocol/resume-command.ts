@@ -10,7 +10,7 @@ import type { ResumeTicket } from "./ticket";
 export type ResumeResult =
   | { readonly kind: "permission"; readonly decision: "allow"; readonly note?: string; readonly payload?: JsonValue }
   | { readonly kind: "permission"; readonly decision: "deny"; readonly reason?: string }
-  /** Text, or JSON that satisfies the ticket's schema when it has one. */
+  /** Any JSON; where the ticket has a schema, one that satisfies it. */
   | { readonly kind: "input"; readonly input: JsonValue }
   | { readonly kind: "tool_result"; readonly call_id: string; readonly output: JsonValue }
   | { readonly kind: "continue" };
@@ -28,7 +28,7 @@ export interface ResumeCommand {
 }
 
 /**
- * Copies every identity from the committed ticket; the caller gives only the answer and the clock (epoch ms).
+ * Every identity is the committed ticket's. Only the answer and the clock (epoch ms) come from outside.
  * Source: protocol §4, [S0].
  */
 export function resumeCommandFromTicket(ticket: ResumeTicket, result: ResumeResult, nowMs: number): ResumeCommand {

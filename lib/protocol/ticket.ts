@@ -22,7 +22,7 @@ export function mayTicketMove(from: TicketStatus, to: TicketStatus): boolean {
 }
 
 /**
- * The committed, unique identity of one wait: only from it may an answer be built. It holds no plaintext credential and no live handle.
+ * What identifies one wait, once committed: answers are built from this and from nothing else. It never holds a secret or a live handle.
  * `null` stands for what the wait does not have. Source: protocol §4, [S0].
  */
 export interface ResumeTicket {
@@ -69,15 +69,15 @@ export function closedByJson(closed: ClosedBy): { readonly [name: string]: JsonV
 }
 
 /**
- * Exactly what an approver is shown, and nothing that may change without a new revision: votes, comments, assignment, claims and the
- * countdown are outside it. It is the same for every person. Source: protocol §2 "View digest", http-api "Tickets".
+ * Exactly what an approver is shown, and nothing that moves without a new revision: who voted, wrote, was assigned or holds a claim is
+ * no part of it, nor is the time that is left. It is the same for every person. Source: protocol §2 "View digest", http-api "Tickets".
  */
 export type TicketView = {
   readonly v: 1;
   readonly kind: "ticket_view";
   readonly workspace_id: string;
   readonly ticket_id: string;
-  /** Rises in the transaction that changes one of these fields. */
+  /** One higher whenever another of these fields changes, in the same transaction. */
   readonly revision: number;
   readonly correlation_id: string;
   readonly agent: string;

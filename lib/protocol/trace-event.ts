@@ -46,8 +46,8 @@ export const REFUSAL_TRACE_TYPES = [
 export type TraceActor = { readonly kind: PrincipalKind; readonly id: string; readonly name: string };
 
 /**
- * One event. `payload` holds no argument, result, reason or preview text, only `{hash, bytes, ref}` of a content that can be sealed
- * or erased without breaking the chain.
+ * One event. `payload` names texts (arguments, results, reasons, previews) by `{hash, bytes, ref}` and never holds them: what can be
+ * erased must not be part of what is hashed.
  */
 export type TraceEvent = {
   readonly v: 1;

@@ -12,7 +12,7 @@ export const AT_THE_DOOR = {
     status: 401,
     sees: ["anyone"],
     title: "No valid key",
-    advice: "Use a valid key. A revoked one ends waits and streams.",
+    advice: "Send a key that works. Revoking one also ends its waits and streams.",
   },
   not_permitted: {
     status: 403,

@@ -6,13 +6,13 @@ export const OF_THE_RUN = {
     status: 409,
     sees: ["all"],
     title: "A run with this id exists",
-    advice: "Its own principal goes on with the run shown; others take another id.",
+    advice: "If it is yours, go on with it; otherwise take another id.",
   },
   run_ended: {
     status: 409,
     sees: ["all"],
     title: "The run has ended",
-    advice: "Nothing more can be done in it. The cause and who ended it are given.",
+    advice: "Nothing more can be done in it. `ended` says why, by whom and when.",
   },
   run_awaiting: {
     status: 409,

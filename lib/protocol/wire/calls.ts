@@ -28,7 +28,7 @@ import {
 } from "./parts";
 import { ticketAnswer } from "./tickets";
 
-/** What an agent may say of a call: claims that can make its treatment stricter than the policy's, never laxer. */
+/** What an agent claims about a call. The policy stands above it: a claim can only add caution. */
 const claims = {
   idempotency: effectClass.optional(),
   mcp_server: textOf(1, 256).optional(),
@@ -64,7 +64,7 @@ const calls = z
     context.addIssue({ code: "custom", message: `more than ${MAX_CALLS} calls`, params: { code: "too_large" } });
   });
 
-/** POST /runs/{run_id}/calls: the tool calls of one model step, in model order. */
+/** POST /runs/{run_id}/calls: what one step of the model wants to do, in the order in which it said so. */
 export const proposeBody = z
   .strictObject({
     step,
@@ -99,7 +99,7 @@ export const waitBody = z
   .refine(oneDeadline, ONE_DEADLINE);
 export type WaitBody = z.output<typeof waitBody>;
 
-/** POST …/begin: what the agent is about to do, and what it runs now. */
+/** POST …/begin: the act as its executor is going to do it, and the build that will. */
 export const beginBody = z.strictObject({
   request_id: textOf(1, 512),
   action: actionName,

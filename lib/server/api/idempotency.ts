@@ -21,8 +21,8 @@ export interface KeyedRequest {
 export type KeyedAnswer = Answered & { readonly replayed: boolean };
 
 /**
- * Do the work once per Idempotency-Key, in the transaction that keeps its answer, so that a crash leaves neither or both. Only successes
- * are kept: a refusal is judged afresh. Source: http-api "Idempotency-Key".
+ * Do the work once per Idempotency-Key. The answer is kept in the work's own transaction: a crash keeps both or loses both. Refusals are
+ * not kept, so a request that was refused can succeed later under its key. Source: http-api "Idempotency-Key".
  */
 export async function withKey(
   tx: Tx,

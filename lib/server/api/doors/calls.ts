@@ -28,7 +28,7 @@ export const proposeDoor = defineDoor<ProposeBody>({
   method: "POST",
   path: "/api/v1/runs/{run_id}/calls",
   summary:
-    "Propose the tool calls of one model step. What must be asked is parked; a recorded step is answered from the record.",
+    "Propose the tool calls of one model step. What needs a person's consent is parked. The same step again changes nothing.",
   verb: "propose",
   repeats: "present",
   body: proposeBody,
