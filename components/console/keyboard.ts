@@ -2,7 +2,8 @@
 
 import { useEffect, useRef } from "react";
 
-export type Shortcuts = Readonly<Record<string, (() => void) | undefined>>;
+/** An act that answers `false` leaves the key to whoever else listens. */
+export type Shortcuts = Readonly<Record<string, (() => unknown) | undefined>>;
 
 /**
  * Single keys of a page. A held key counts once; keys are off inside fields, with a modifier, and while a dialog or menu is open.
@@ -16,9 +17,7 @@ export function useShortcuts(shortcuts: Shortcuts, enabled = true): void {
       if (event.repeat || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
       if (isInField(event.target) || isOverlayOpen()) return;
       const act = current.current[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-      if (act === undefined) return;
-      event.preventDefault();
-      act();
+      if (act !== undefined && act() !== false) event.preventDefault();
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);

@@ -35,7 +35,13 @@ export function LiveProvider({ path, children }: LiveProviderProps) {
       },
     });
     stream.open();
-    return () => stream.close();
+    // The machine says that it has no network: waiting for silence would be a lie of 25 s.
+    const offline = () => stream.lost();
+    window.addEventListener("offline", offline);
+    return () => {
+      window.removeEventListener("offline", offline);
+      stream.close();
+    };
   }, [path, queries]);
   return <Live.Provider value={state}>{children}</Live.Provider>;
 }
@@ -82,7 +88,7 @@ class ChangeStream {
       this.#heard(event);
       this.#events.onChange(frame);
     });
-    source.addEventListener("error", () => this.#lost());
+    source.addEventListener("error", () => this.lost());
     this.#watchOver();
   }
 
@@ -112,10 +118,11 @@ class ChangeStream {
 
   #watchOver(): void {
     clearTimeout(this.#watch);
-    this.#watch = setTimeout(() => this.#lost(), SILENCE_MS);
+    this.#watch = setTimeout(() => this.lost(), SILENCE_MS);
   }
 
-  #lost(): void {
+  /** Close it, say so, and try again, ever more slowly. */
+  lost(): void {
     this.close();
     this.#lostSince ??= serverNow();
     this.#attempt += 1;

@@ -265,7 +265,7 @@ function useRowKeys(
   useShortcuts({
     j: () => go(active + 1),
     k: () => go(active - 1),
-    x: () => current !== undefined && onToggle(current),
+    x: current === undefined ? undefined : () => onToggle(current),
     n: onShowNew,
     f: () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
     Enter: current !== undefined && document.activeElement === document.body ? () => router.push(`/tickets/${current}`) : undefined,

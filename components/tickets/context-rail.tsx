@@ -11,6 +11,7 @@ import { Status, TONE_CLASS } from "@/components/console/status";
 import { TICKET_LOOKS } from "@/components/console/status-table";
 import { Moment } from "@/components/console/time";
 import type { TicketPage, Verdict } from "@/lib/protocol/console-view";
+import { OperatorButtons } from "./operator-buttons";
 
 /** Everything around the proposal that an approver may need, none of it needed to read the proposal. */
 export function ContextRail({ page }: { readonly page: TicketPage }) {
@@ -21,6 +22,7 @@ export function ContextRail({ page }: { readonly page: TicketPage }) {
       <LastMessages page={page} />
       <EarlierDecisions page={page} />
       <WhoMayDecide page={page} />
+      <Operate page={page} />
     </aside>
   );
 }
@@ -31,6 +33,18 @@ function RailSection({ title, children }: { readonly title: string; readonly chi
       <h2 className="small-head">{title}</h2>
       {children}
     </section>
+  );
+}
+
+/** What an operator may do beside the decision; where nothing can be decided, it stands in the bar instead. */
+function Operate({ page }: { readonly page: TicketPage }) {
+  if (!page.may.operate || !page.may.decide || page.call === null) return null;
+  return (
+    <RailSection title="As an operator">
+      <div className="flex flex-wrap gap-2">
+        <OperatorButtons page={page} />
+      </div>
+    </RailSection>
   );
 }
 

@@ -109,7 +109,6 @@ function PermissionBar({ page, decision, gate, viewKey, reason, onReason }: Deci
           />
           <Key>R</Key>
         </div>
-        {page.may.operate && <OperatorButtons page={page} />}
         <DecideButton icon={Ban} iconClass="text-bad" label="Deny" keyCap="D" off={off} viewKey={viewKey} onDecide={deny} />
         <DecideButton
           icon={Check}
@@ -132,7 +131,6 @@ function AnswerBar({ page, decision, gate, viewKey, answer, onInvalidAnswer }: D
   return (
     <div className="decision-row">
       <p className="flex-1 text-muted-foreground">The agent gets exactly this form’s values.</p>
-      {page.may.operate && <OperatorButtons page={page} />}
       <DecideButton icon={CornerDownLeft} label="Answer" primary off={off} viewKey={viewKey} onDecide={send} />
     </div>
   );
@@ -143,7 +141,6 @@ function ContinueBar({ page, decision, gate, viewKey }: DecisionBarProps) {
   return (
     <div className="decision-row">
       <p className="flex-1 text-muted-foreground">The run goes on where it was paused.</p>
-      {page.may.operate && <OperatorButtons page={page} />}
       <DecideButton icon={Play} label="Continue" primary off={off} viewKey={viewKey} onDecide={() => decision.send("continue", null, null)} />
     </div>
   );

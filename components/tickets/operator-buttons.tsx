@@ -15,22 +15,24 @@ export function OperatorButtons({ page }: { readonly page: TicketPage }) {
   const [open, setOpen] = useState<Open>(null);
   const held = page.expired_ms !== null;
   const approved = page.status !== "open";
+  // Beside a decision they are small; where nothing can be decided they are what the bar offers.
+  const size = page.may.decide ? "control" : "decide";
   return (
     <>
       {!approved && page.call !== null && (
-        <Button look={held ? "plain" : "quiet"} size="decide" onClick={() => setOpen("cancel_call")}>
+        <Button size={size} onClick={() => setOpen("cancel_call")}>
           <CircleSlash className="icon" aria-hidden="true" />
           Cancel call
         </Button>
       )}
       {held && (
-        <Button size="decide" onClick={() => setOpen("cancel_run")}>
+        <Button size={size} onClick={() => setOpen("cancel_run")}>
           <CircleSlash className="icon" aria-hidden="true" />
           Cancel run
         </Button>
       )}
-      {(held || approved || !page.may.decide) && page.call !== null && (
-        <Button size="decide" onClick={() => setOpen("replace")}>
+      {page.call !== null && (
+        <Button size={size} onClick={() => setOpen("replace")}>
           <Replace className="icon" aria-hidden="true" />
           Replace ticket
         </Button>

@@ -206,6 +206,7 @@ function useTicketKeys(frame: RefObject<HTMLDivElement | null>): void {
     v: () => press('[data-view-switch] button[aria-pressed="false"]'),
     o: () => frame.current?.querySelector<HTMLElement>("[data-fold-button]")?.click(),
     h: () => press('[aria-label="Copy proposal hash"]'),
-    Escape: () => (document.querySelector(".armed") === null ? router.push("/inbox") : undefined),
+    // Escape leaves the armed state first.
+    Escape: () => document.querySelector(".armed") === null && router.push("/inbox"),
   });
 }

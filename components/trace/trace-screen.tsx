@@ -14,7 +14,7 @@ export function TraceScreen({ runId }: { readonly runId: string }) {
   return (
     <>
       <RunTopBar runId={runId} page={page ?? null}>
-        <Link className="crumb mono" href={`/runs/${encodeURIComponent(runId)}`} title={runId}>
+        <Link className="mono cut min-w-0 text-muted-foreground hover:text-foreground" href={`/runs/${encodeURIComponent(runId)}`} title={runId}>
           <Quoted text={runId} />
         </Link>
         <span className="text-faint" aria-hidden="true">

@@ -1,0 +1,148 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Browser, expect, type Page } from "@playwright/test";
+import { type Agent, Office, type Parked, REBOOK, readTicket, SEND_MONEY } from "./office";
+import { readSharedApp } from "./shared-app";
+import { test } from "./test";
+
+test.describe.configure({ mode: "serial" });
+
+let agent: Agent;
+let rosa: Page;
+let ticket: Parked;
+const complaints: string[] = [];
+
+test.beforeAll(async ({ browser }: { browser: Browser }) => {
+  const office = new Office(readSharedApp());
+  agent = office.agent("desk");
+  rosa = await office.person(browser, "Rosa", "owner");
+  // A refused style or script is a sentence in the console; so is a fault of ours.
+  rosa.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  rosa.on("pageerror", (fault) => complaints.push(fault.message));
+  ticket = await agent.park(SEND_MONEY);
+});
+
+test.afterAll(() => rosa.context().close());
+
+async function nothingFound(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)])).toEqual([]);
+}
+
+test("axe finds nothing on any page, in both themes, on a desk and on a phone; nothing scrolls sideways", async () => {
+  test.setTimeout(180_000);
+  const pages = [
+    "/inbox",
+    `/tickets/${ticket.ticketId}`,
+    "/runs",
+    `/runs/${ticket.runId}`,
+    `/runs/${ticket.runId}/trace`,
+    "/refusals",
+    "/no-such-page",
+  ];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await rosa.emulateMedia({ colorScheme });
+    for (const width of [1440, 375, 320]) {
+      await rosa.setViewportSize({ width, height: 900 });
+      for (const path of pages) {
+        await rosa.goto(path);
+        await expect(rosa.getByRole("heading", { level: 1 })).toBeVisible();
+        await rosa.waitForTimeout(400);
+        if (width !== 320) await nothingFound(rosa);
+        expect(
+          await rosa.evaluate(() => document.documentElement.scrollWidth - window.innerWidth),
+          `${path} at ${width}`,
+        ).toBe(0);
+      }
+    }
+  }
+  await rosa.setViewportSize({ width: 1440, height: 900 });
+  expect(complaints.filter((words) => !words.includes("404"))).toEqual([]);
+});
+
+test("the tab order of the decision bar is Reason, Deny, Allow, and focus rests on neither", async () => {
+  await readTicket(rosa, ticket.ticketId);
+  expect(await rosa.evaluate(() => document.activeElement === document.body)).toBe(true);
+  await rosa.keyboard.press("r");
+  await expect(rosa.getByRole("textbox", { name: "Reason" })).toBeFocused();
+  await rosa.keyboard.press("Tab");
+  await expect(rosa.getByRole("button", { name: "Deny", exact: true })).toBeFocused();
+  await rosa.keyboard.press("Tab");
+  await expect(rosa.getByRole("button", { name: "Allow", exact: true })).toBeFocused();
+  const sizes = await Promise.all(
+    ["Deny", "Allow"].map((name) => rosa.getByRole("button", { name, exact: true }).boundingBox()),
+  );
+  expect(sizes[0]?.height).toBe(sizes[1]?.height);
+});
+
+test("what the page draws reads back to the proposal's hash, in both of its views", async () => {
+  await readTicket(rosa, ticket.ticketId);
+  await rosa.keyboard.press("v");
+  const raw = (await rosa.locator("[data-raw]").innerText()).replace(/\s*\n\s*/g, "").replaceAll(": ", ":");
+  expect(JSON.parse(raw)).toEqual({ action: SEND_MONEY.action, args: SEND_MONEY.args, output: SEND_MONEY.output });
+});
+
+test("the palette reaches a page and an id, and ? lists the keys", async () => {
+  await rosa.goto("/inbox");
+  await rosa.keyboard.press("Control+k");
+  await rosa.getByRole("combobox").fill(ticket.ticketId.slice(0, 18));
+  await expect(rosa.getByRole("option").filter({ hasText: "send_money" })).toBeVisible();
+  await rosa.keyboard.press("Enter");
+  await expect(rosa).toHaveURL(new RegExp(ticket.ticketId));
+  await rosa.keyboard.press("?");
+  await expect(rosa.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
+  await rosa.keyboard.press("Escape");
+  await rosa.keyboard.press("g");
+  await rosa.keyboard.press("r");
+  await expect(rosa.getByRole("heading", { name: "Runs" })).toBeVisible();
+});
+
+test("a tampered begin is refused, and the run's trace shows the reason with the hashes side by side", async () => {
+  const { runId, ticketId, requestId } = await agent.park({ ...REBOOK, args: { reservation_id: "JG7FMM" } });
+  await readTicket(rosa, ticketId);
+  await rosa.getByRole("button", { name: "Allow", exact: true }).click();
+  await expect(rosa.getByRole("region", { name: "Decision" })).toContainText("by you");
+  const begun = await agent.call("POST", `/runs/${runId}/calls/s1.0/begin`, {
+    request_id: requestId,
+    action: REBOOK.action,
+    args: { reservation_id: "X7BYG1" },
+    output: null,
+  });
+  expect(begun.status).toBe(409);
+  await rosa.goto(`/runs/${runId}?refused=true`);
+  const row = rosa.locator("[data-refused]").filter({ hasText: "proposal_hash_mismatch" });
+  await expect(row).toBeVisible();
+  const detail = rosa.locator(".trace-detail");
+  for (const name of ["supplied", "stored", "approval"])
+    await expect(detail.getByText(name, { exact: true })).toBeVisible();
+  await expect(detail.getByText(/\d+ of 64 differ/)).toBeVisible();
+  await expect(detail.getByText("equals approval").first()).toBeVisible();
+  await expect(rosa.getByText(/Chain verified: \d+ events/)).toBeVisible();
+  await rosa.goto("/refusals?code=proposal_hash_mismatch");
+  await expect(rosa.getByRole("button", { name: "proposal_hash_mismatch, open details" }).first()).toBeVisible();
+});
+
+test("an operator cancels a run with a reason, and downloads its bundle", async () => {
+  const { runId } = await agent.park(REBOOK);
+  await rosa.goto(`/runs/${runId}`);
+  await rosa.getByRole("button", { name: "Cancel run" }).click();
+  const dialog = rosa.getByRole("dialog", { name: "Cancel run" });
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("not needed any more");
+  await dialog.getByRole("button", { name: "Cancel run" }).click();
+  await expect(rosa.locator(".verdict")).toContainText("Cancelled");
+  const download = rosa.waitForEvent("download");
+  await rosa.getByRole("link", { name: "Download bundle" }).click();
+  expect((await download).suggestedFilename()).toContain(runId);
+});
+
+test("a lost stream is said, decisions are off, and they come back with it", async () => {
+  const { ticketId } = await agent.park(REBOOK);
+  await readTicket(rosa, ticketId);
+  await rosa.context().setOffline(true);
+  await rosa.evaluate(() => window.dispatchEvent(new Event("offline")));
+  await expect(rosa.getByText(/Not live since \d\d:\d\d:\d\d\. Decisions are off\./)).toBeVisible({ timeout: 30_000 });
+  await expect(rosa.getByRole("button", { name: "Allow", exact: true })).toHaveAttribute("aria-disabled", "true");
+  await rosa.context().setOffline(false);
+  await expect(rosa.getByRole("button", { name: "Allow", exact: true })).not.toHaveAttribute("aria-disabled", "true", {
+    timeout: 15_000,
+  });
+});
