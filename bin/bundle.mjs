@@ -8,6 +8,7 @@ const entries = {
   serve: "lib/cli/serve.ts",
   worker: "lib/cli/worker.ts",
   cli: "lib/cli/main.ts",
+  bench: "lib/bench/main.ts",
 };
 
 /** The path of an up-to-date bundle. Costs a few file stats when nothing changed. */

@@ -92,7 +92,9 @@ async function launchOnce(cluster: Cluster, native: string, account: Account, lo
   const port = await freePort();
   const log = openSync(logFile, "a", 0o600);
   const logStart = readFileSync(logFile).length;
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "logging_collector=off"];
+  // A new installation's tables grow from nothing: plans are guesses until they are analysed, so that is looked at often.
+  const often = "autovacuum_naptime=5";
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "logging_collector=off", often];
   const server = spawn(
     path.join(native, "bin", "postgres"),
     ["-D", cluster.pgdata, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])],

@@ -616,7 +616,6 @@ CREATE INDEX "jobs_lease" ON "jobs" USING btree ("workspace_id","lease_until") W
 CREATE INDEX "jobs_of_run" ON "jobs" USING btree ("workspace_id","run");--> statement-breakpoint
 CREATE INDEX "runs_newest" ON "runs" USING btree ("workspace_id","created_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
 CREATE INDEX "runs_stalled" ON "runs" USING btree ("workspace_id","stalled_reason") WHERE "runs"."stalled_reason" is not null;--> statement-breakpoint
-CREATE INDEX "runs_thread_idx" ON "runs" USING btree ("workspace_id","thread_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "tickets_one_wait_a_call" ON "tickets" USING btree ("workspace_id","run","call_ref") WHERE "tickets"."status" = 'open' and "tickets"."call_ref" is not null;--> statement-breakpoint
 CREATE INDEX "tickets_due" ON "tickets" USING btree ("workspace_id","deadline_ms") WHERE "tickets"."status" = 'open' and "tickets"."expired_at" is null and "tickets"."deadline_ms" is not null;--> statement-breakpoint
 CREATE INDEX "tickets_inbox" ON "tickets" USING btree ("workspace_id",coalesce("deadline_ms", 9223372036854775807),"id") WHERE "tickets"."status" = 'open';--> statement-breakpoint

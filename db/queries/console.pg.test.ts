@@ -18,7 +18,12 @@ afterAll(() => world.close());
 
 const ALL: InboxFilter = { mine: false, agent: null, action: null, risk: null, kind: null };
 
-async function inbox(filter: Partial<InboxFilter> = {}, limit = 50, cursor: string | null = null, who = world.approver) {
+async function inbox(
+  filter: Partial<InboxFilter> = {},
+  limit = 50,
+  cursor: string | null = null,
+  who = world.approver,
+) {
   const reader = { person: who.person ?? "", role: who.role ?? "approver" };
   return readInbox(world.db, world.workspace, reader, { ...ALL, ...filter }, limit, cursor);
 }
@@ -52,7 +57,9 @@ describe("the inbox", () => {
 
   test("filters by agent, risk and kind, and a decided ticket leaves it", async () => {
     const { ticket } = await parked(world, { action: "leave_me", risk: "high" });
-    expect((await inbox({ action: "leave_me", risk: "high", agent: "agent-of-desk", kind: "permission" })).rows).toHaveLength(1);
+    expect(
+      (await inbox({ action: "leave_me", risk: "high", agent: "agent-of-desk", kind: "permission" })).rows,
+    ).toHaveLength(1);
     expect((await inbox({ action: "leave_me", risk: "low" })).rows).toHaveLength(0);
     expect((await inbox({ action: "leave_me", kind: "question" })).rows).toHaveLength(0);
     const before = (await readOpenCount(world.db, world.workspace)).open;
@@ -83,14 +90,26 @@ describe("a ticket's page", () => {
     const earlier = await parked(world, { action: "compare_me", args: { amount: 1 } });
     await allow(world, earlier.ticket);
     const runId = await openTestRun(world);
-    const answer = await park(world, runId, [aCall({ action: "compare_me", args: { amount: 2 } }), aCall({ action: "beside" })], { coupling: "all_or_nothing" });
+    const answer = await park(
+      world,
+      runId,
+      [aCall({ action: "compare_me", args: { amount: 2 } }), aCall({ action: "beside" })],
+      { coupling: "all_or_nothing" },
+    );
     const ticket = answer.calls[0]?.ticket;
     if (!ticket) throw new Error("not parked");
     const page = await readTicketPage(world.db, world.workspace, ticket.id);
     expect(page?.call?.action).toBe("compare_me");
-    expect(page?.facts).toMatchObject({ batchSize: 2, coupling: "all_or_nothing", deniedBefore: 0, catalogChanged: false });
+    expect(page?.facts).toMatchObject({
+      batchSize: 2,
+      coupling: "all_or_nothing",
+      deniedBefore: 0,
+      catalogChanged: false,
+    });
     expect(page?.siblings.map((it) => it.action)).toEqual(["beside"]);
-    expect(page?.decided.map((it) => [it.ticketId, it.verdict, it.args])).toEqual([[earlier.ticket.id, "allow", '{"amount":1}']]);
+    expect(page?.decided.map((it) => [it.ticketId, it.verdict, it.args])).toEqual([
+      [earlier.ticket.id, "allow", '{"amount":1}'],
+    ]);
     expect(page?.deciders.map((it) => it.role).sort()).toEqual(["approver", "approver", "owner"]);
     expect(page?.votes).toEqual([]);
   });
@@ -118,10 +137,18 @@ describe("runs", () => {
     await cancel(world.db, world.operator, ended, "over");
     const none = { state: null, agent: null, stuck: false, expired: false, text: null };
     const found = await readRuns(world.db, world.workspace, { ...none, text: "hay_4711" }, 10, null);
-    expect(found.rows).toMatchObject([{ runId, state: "awaiting", openTickets: [{ action: "list_me", reason: "permission" }], liveCalls: [] }]);
+    expect(found.rows).toMatchObject([
+      { runId, state: "awaiting", openTickets: [{ action: "list_me", reason: "permission" }], liveCalls: [] },
+    ]);
     expect(found.rows[0]?.openTickets[0]?.openedMs).toBeTypeOf("number");
-    expect((await readRuns(world.db, world.workspace, { ...none, state: "cancelled" }, 10, null)).rows.map((row) => row.runId)).toContain(ended);
-    expect((await readRuns(world.db, world.workspace, { ...none, stuck: true }, 10, null)).rows.map((row) => row.runId)).not.toContain(runId);
+    expect(
+      (await readRuns(world.db, world.workspace, { ...none, state: "cancelled" }, 10, null)).rows.map(
+        (row) => row.runId,
+      ),
+    ).toContain(ended);
+    expect(
+      (await readRuns(world.db, world.workspace, { ...none, stuck: true }, 10, null)).rows.map((row) => row.runId),
+    ).not.toContain(runId);
     const first = await readRuns(world.db, world.workspace, none, 2, null);
     const second = await readRuns(world.db, world.workspace, none, 2, first.next);
     expect(new Set([...first.rows, ...second.rows].map((row) => row.runId)).size).toBe(4);
@@ -131,7 +158,9 @@ describe("runs", () => {
     const { runId, ticket } = await parked(world, { action: "live_me" });
     await allow(world, ticket);
     const page = await readRunPage(world.db, world.workspace, runId);
-    expect(page?.facts.liveCalls).toMatchObject([{ action: "live_me", status: "approved", allowedBy: "ada", ticketId: ticket.id }]);
+    expect(page?.facts.liveCalls).toMatchObject([
+      { action: "live_me", status: "approved", allowedBy: "ada", ticketId: ticket.id },
+    ]);
     expect(page?.facts.liveCalls[0]?.allowedMs).toBeTypeOf("number");
     expect(page?.calls).toMatchObject([{ action: "live_me", verdict: "allow", decidedBy: "ada" }]);
     expect(page?.events).toBeGreaterThan(3);
@@ -144,16 +173,36 @@ describe("refusals, the palette and the feed", () => {
     const { runId, ticket } = await parked(world, { action: "refuse_me" });
     const attempt = await verdict(world, ticket, "allow");
     await decideTicket(world.db, world.approver, ticket.id, { ...attempt, proposalHash: "f".repeat(64) });
-    const reading = await readRefusals(world.db, world.workspace, { verbs: ["decide"], code: "proposal_hash_mismatch", actor: "ada", surface: "console" }, 10, null);
+    const reading = await readRefusals(
+      world.db,
+      world.workspace,
+      { verbs: ["decide"], code: "proposal_hash_mismatch", actor: "ada", surface: "console" },
+      10,
+      null,
+    );
     expect(reading.rows[0]).toMatchObject({ runId, suppliedHash: "f".repeat(64), namedTicket: ticket.id });
     expect(reading.byCode.some((it) => it.code === "proposal_hash_mismatch")).toBe(true);
-    expect((await readRefusals(world.db, world.workspace, { verbs: ["settle"], code: null, actor: null, surface: null }, 10, null)).rows).toHaveLength(0);
+    expect(
+      (
+        await readRefusals(
+          world.db,
+          world.workspace,
+          { verbs: ["settle"], code: null, actor: null, surface: null },
+          10,
+          null,
+        )
+      ).rows,
+    ).toHaveLength(0);
   });
 
   test("the palette finds by the beginning of an id, an action or an agent, taking % and _ as letters", async () => {
     const { runId, ticket } = await parked(world, { action: "find_me" });
-    expect((await findByText(world.db, world.workspace, "find_")).tickets.map((it) => it.ticketId)).toEqual([ticket.id]);
-    expect((await findByText(world.db, world.workspace, runId.slice(0, 20))).runs.map((it) => it.runId)).toContain(runId);
+    expect((await findByText(world.db, world.workspace, "find_")).tickets.map((it) => it.ticketId)).toEqual([
+      ticket.id,
+    ]);
+    expect((await findByText(world.db, world.workspace, runId.slice(0, 20))).runs.map((it) => it.runId)).toContain(
+      runId,
+    );
     expect((await findByText(world.db, world.workspace, "%")).tickets).toHaveLength(0);
   });
 

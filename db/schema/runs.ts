@@ -98,7 +98,6 @@ export const runs = pgTable(
     check("runs_ended_when", sql`(${table.cause} is null) = (${table.endedAt} is null)`),
     index("runs_newest").on(table.workspaceId, table.createdAt.desc(), table.id.desc()),
     index("runs_stalled").on(table.workspaceId, table.stalledReason).where(sql`${table.stalledReason} is not null`),
-    index("runs_thread_idx").on(table.workspaceId, table.threadId),
   ],
 );
 

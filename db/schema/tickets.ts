@@ -12,27 +12,14 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
+import { AWAIT_PAIRS } from "@/lib/protocol/await-target";
 import { ON_DENY, ON_EXPIRY, RISKS } from "@/lib/protocol/call";
 import { SURFACES } from "@/lib/protocol/principal";
+import { CLOSED_BY_KINDS, TICKET_STATUSES } from "@/lib/protocol/ticket";
 import { calls } from "./calls";
 import { instant, oneOf, workspaceId, writtenAt } from "./columns";
 import { runs } from "./runs";
 import { people, principals } from "./workspaces";
-
-const TICKET_STATUSES = ["open", "answered", "expired", "superseded", "cancelled"] as const;
-const CLOSED_BY_KINDS = ["decision", "replaced", "cancelled", "expiry", "run_ended", "withdrawn"] as const;
-/** The nine pairs of protocol §3; no other can be stored. */
-const AWAIT_PAIRS = [
-  ["tool_call", "permission"],
-  ["tool_call", "client_execution"],
-  ["tool_call", "scheduled_action"],
-  ["tool_call", "delegation"],
-  ["remote_input", "user_input"],
-  ["remote_input", "external_event"],
-  ["pause", "manual"],
-  ["pause", "rate_limit"],
-  ["pause", "budget_reached"],
-] as const;
 
 /** The committed, unique identity of one wait. Once closed it is never written again. */
 export const tickets = pgTable(

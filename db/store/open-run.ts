@@ -5,7 +5,7 @@ import { canonicalJson } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
 import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
-import { type Refusal, refusal } from "@/lib/protocol/refusals";
+import { type Refusal, refusal, refusalAt } from "@/lib/protocol/refusals";
 import type { DelegationOrigin, Executor } from "@/lib/protocol/run";
 import { ok, type Result, refuse } from "@/lib/result";
 import { addMessages } from "./messages";
@@ -56,6 +56,10 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
   if (!snapshotId) return refuse(refusal("snapshot_mismatch", { supplied: request.snapshotId }));
   const parent = await parentFor(tx, caller, request);
   if (!parent.ok) return parent;
+  const onBehalfOf = await personFor(tx, request.onBehalfOf);
+  // Dropped quietly, it would let the one for whom it is done approve it.
+  if (request.onBehalfOf !== null && onBehalfOf === null)
+    return refuse(refusalAt("invalid_body", "on_behalf_of", "no such member"));
 
   const id = newId();
   const runId = request.runId ?? id;
@@ -71,7 +75,7 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
       threadId,
       executor: request.executor,
       principalId: caller.principal,
-      onBehalfOf: await personFor(tx, request.onBehalfOf),
+      onBehalfOf,
       isDemo: request.isDemo ?? false,
       ...parent.value,
     })} on conflict (workspace_id, run_id) do nothing returning created_at`;

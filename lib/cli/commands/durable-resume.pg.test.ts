@@ -183,15 +183,19 @@ test(
   },
 );
 
-test("D5.63: killed after the file was made, the next process finds it done and does not write again", SLOW, async () => {
-  const { run, output } = await approved();
-  expect((await commandOn(database, folder, "after_effect:1")("resume", run)).code).not.toBe(0);
-  const { mtimeMs } = statSync(output);
-  const resumed = await holdpoint("resume", run);
-  expect(resumed).toMatchObject({ code: 0, answer: { result: "recovered", status: "COMPLETED" } });
-  expect(statSync(output).mtimeMs).toBe(mtimeMs);
-  expect(eventsOf(resumed)).toContain("action_recovered");
-});
+test(
+  "D5.63: killed after the file was made, the next process finds it done and does not write again",
+  SLOW,
+  async () => {
+    const { run, output } = await approved();
+    expect((await commandOn(database, folder, "after_effect:1")("resume", run)).code).not.toBe(0);
+    const { mtimeMs } = statSync(output);
+    const resumed = await holdpoint("resume", run);
+    expect(resumed).toMatchObject({ code: 0, answer: { result: "recovered", status: "COMPLETED" } });
+    expect(statSync(output).mtimeMs).toBe(mtimeMs);
+    expect(eventsOf(resumed)).toContain("action_recovered");
+  },
+);
 
 test("D5.64: an existing file with other content is a conflict, untouched, and may be retried", SLOW, async () => {
   const { run, output } = await approved();
@@ -229,12 +233,17 @@ test(
   },
 );
 
-test.each(["directly", "through a link"])("a target outside the write roots, named %s, is refused", SLOW, async (how) => {
-  symlinkSync("/etc", path.join(folder, `link-${how.length}`));
-  const output = how === "directly" ? "/etc/holdpoint-test" : path.join(folder, `link-${how.length}`, "holdpoint-test");
-  const run = `outside-${how.length}`;
-  const { answer } = await holdpoint("start", run, "--output", output);
-  await holdpoint("approve", run, "--proposal-hash", String(answer.proposal_hash));
-  expect(await holdpoint("resume", run)).toMatchObject({ code: 2, answer: { error: "output_outside_roots" } });
-  expect(() => statSync("/etc/holdpoint-test")).toThrow();
-});
+test.each(["directly", "through a link"])(
+  "a target outside the write roots, named %s, is refused",
+  SLOW,
+  async (how) => {
+    symlinkSync("/etc", path.join(folder, `link-${how.length}`));
+    const output =
+      how === "directly" ? "/etc/holdpoint-test" : path.join(folder, `link-${how.length}`, "holdpoint-test");
+    const run = `outside-${how.length}`;
+    const { answer } = await holdpoint("start", run, "--output", output);
+    await holdpoint("approve", run, "--proposal-hash", String(answer.proposal_hash));
+    expect(await holdpoint("resume", run)).toMatchObject({ code: 2, answer: { error: "output_outside_roots" } });
+    expect(() => statSync("/etc/holdpoint-test")).toThrow();
+  },
+);
