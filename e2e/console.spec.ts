@@ -97,7 +97,7 @@ test("the palette reaches a page and an id, and ? lists the keys", async () => {
 });
 
 test("a tampered begin is refused, and the run's trace shows the reason with the hashes side by side", async () => {
-  const { runId, ticketId, requestId } = await agent.park({ ...REBOOK, args: { reservation_id: "JG7FMM" } });
+  const { runId, ticketId, requestId } = await agent.park({ ...REBOOK, args: { reservation_id: "QX41TR" } });
   await readTicket(rosa, ticketId);
   await rosa.getByRole("button", { name: "Allow", exact: true }).click();
   await expect(rosa.getByRole("region", { name: "Decision" })).toContainText("by you");

@@ -162,7 +162,7 @@ test("a question is answered by its form, and what does not fit is refused in wo
     },
     required: ["payment_id"],
   });
-  await rosa.goto("/inbox?kind=question");
+  await rosa.goto(`/inbox?kind=question&agent=${agent.name}`);
   await rosa
     .getByRole("link", { name: /Which payment method/ })
     .first()

@@ -144,6 +144,6 @@ export const SEND_MONEY = {
 
 export const REBOOK = {
   action: "update_reservation_flights",
-  args: { cabin: "economy", reservation_id: "JG7FMM" },
+  args: { cabin: "economy", reservation_id: "QX41TR" },
   risk: "low",
 } as const;
