@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { atOnce } from "@/db/testing/at-once";
+import { figure } from "@/db/testing/figure";
 import {
   allowed,
   begin,
@@ -151,6 +152,10 @@ test("39: a hundred begins at once: one is granted, the rest are in progress, an
   for (const outcome of after) {
     expect(outcome).toMatchObject({ ok: true, value: { value: { granted: false, call: { result: '"paid"' } } } });
   }
+  figure(
+    "one grant",
+    "100 begins at once: 1 granted, 99 in_progress; after it completed, 100 of 100 get the recorded result",
+  );
 });
 
 test("40: a late complete and the next begin at once, in both orders", async () => {

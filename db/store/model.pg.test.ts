@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { figure } from "@/db/testing/figure";
 import type { Command } from "@/db/testing/model";
 import { type Mutant, runTrial, type Trial } from "@/db/testing/model-run";
 import { newWorld, traceTypes, type World } from "@/db/testing/world";
@@ -85,8 +86,9 @@ test("random commands over two parallel calls: the store answers and stands as t
   await Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
   const runs = await admin<{ runId: string }[]>`select run_id as "runId" from runs`;
   for (const { runId } of runs) await traceTypes(world, runId);
-  process.stdout.write(
-    `${commands} commands on ${runs.length} runs, ${refused} refused, 0 divergences, seed ${seed}\n`,
+  figure(
+    "the model",
+    `${commands} random commands on ${runs.length} runs, ${refused} refused and kept, 0 divergences, every chain verified (seed ${seed})`,
   );
   expect(commands).toBeGreaterThanOrEqual(COMMANDS);
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
+import { figure } from "@/db/testing/figure";
 import { RECORDED_CALLS, recordingsAreHere } from "@/db/testing/recordings";
 import { allow, deny, newWorld, type World } from "@/db/testing/world";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
@@ -36,9 +37,10 @@ test.skipIf(!recordingsAreHere())(
     const ended = await counted("select cause as word, count(*)::int as n from runs group by 1");
     expect(ended).toEqual({ completed: threads.length });
     const stored = await checkCalls(runs);
-    process.stdout.write(
-      `replayed ${threads.length} threads, ${stored.calls} calls: ${stored.passed} passed by rule, ` +
-        `${counts.allowed} allowed, ${counts.denied} denied, ${stored.blocked} blocked as repeats\n`,
+    figure(
+      "real recordings",
+      `${threads.length} threads, ${stored.calls} calls: ${stored.passed} passed by rule, ${counts.allowed} allowed, ` +
+        `${counts.denied} denied, ${stored.blocked} blocked as repeats; 0 mangled, every run completed`,
     );
     expect(stored.calls).toBe(threads.flatMap(callsOf).length);
     expect(stored.mangled).toEqual([]);
