@@ -40,12 +40,11 @@ export class Office {
     return page;
   }
 
-  agent(name: string): Agent {
-    return new Agent(
-      this.#app.origin,
-      key.parse(this.#holdpoint(["keys", "create", "--kind", "agent", "--name", name])).key,
-      name,
-    );
+  /** An agent of its own name: a name belongs to the first principal that uses it. */
+  agent(title: string): Agent {
+    const name = `${title}-${randomUUID().slice(0, 8)}`;
+    const made = this.#holdpoint(["keys", "create", "--kind", "agent", "--name", name]);
+    return new Agent(this.#app.origin, key.parse(made).key, name);
   }
 
   /** Start recorded threads of a file in this folder; the worker moves them. */

@@ -13,7 +13,12 @@ import { signOut } from "@/lib/server/sign-in";
 const ticketId = z.uuid();
 const runId = z.string().min(1).max(128);
 const reason = z.string().trim().min(1).max(4_000);
-const shown = { ticket_id: ticketId, view_digest: z.string().max(64), view_token: z.string().max(100), click_id: z.uuid() };
+const shown = {
+  ticket_id: ticketId,
+  view_digest: z.string().max(64),
+  view_token: z.string().max(100),
+  click_id: z.uuid(),
+};
 
 /*
  * Every member may knock: who may decide what is the store's to judge, and a refusal of it is kept in the trace.
@@ -59,7 +64,11 @@ export const replaceTicketAction = guardedAction(
     input: z.strictObject({
       ticket_id: ticketId,
       reason,
-      deadline_in_ms: z.int().min(1_000).max(31 * 86_400_000).nullable(),
+      deadline_in_ms: z
+        .int()
+        .min(1_000)
+        .max(31 * 86_400_000)
+        .nullable(),
     }),
   },
   async (caller, request) => {

@@ -15,16 +15,24 @@ export interface ConsoleActions {
   readonly decide: (request: DecisionRequest) => Promise<DecisionAnswer>;
   readonly decideMany: (request: BulkDecisionRequest) => Promise<BulkDecisionAnswer>;
   readonly cancelCall: (request: { readonly ticket_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
-  readonly replaceTicket: (
-    request: { readonly ticket_id: string; readonly reason: string; readonly deadline_in_ms: number | null },
-  ) => Promise<OperatorAnswer>;
+  readonly replaceTicket: (request: {
+    readonly ticket_id: string;
+    readonly reason: string;
+    readonly deadline_in_ms: number | null;
+  }) => Promise<OperatorAnswer>;
   readonly cancelRun: (request: { readonly run_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
   readonly settleCall: (request: SettleRequest) => Promise<OperatorAnswer>;
 }
 
 const Actions = createContext<ConsoleActions | null>(null);
 
-export function ActionsProvider({ actions, children }: { readonly actions: ConsoleActions; readonly children: ReactNode }) {
+export function ActionsProvider({
+  actions,
+  children,
+}: {
+  readonly actions: ConsoleActions;
+  readonly children: ReactNode;
+}) {
   return <Actions.Provider value={actions}>{children}</Actions.Provider>;
 }
 

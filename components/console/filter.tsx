@@ -24,21 +24,38 @@ export function Filter({ icon: Icon, name, value, choices, onChange }: FilterPro
     <span className="inline-flex flex-none items-center gap-0.5">
       <Menu
         trigger={
-          <button type="button" className={set ? "chip" : "chip chip-unset"} data-set={set ? "" : undefined} data-filter="">
+          <button
+            type="button"
+            className={set ? "chip" : "chip chip-unset"}
+            data-set={set ? "" : undefined}
+            data-filter=""
+          >
             <Icon className="icon icon-sm" aria-hidden="true" />
             {name}
-            {set ? <b>{label(set)}</b> : <ChevronDown className="icon icon-xs text-subtle-foreground" aria-hidden="true" />}
+            {set ? (
+              <b>{label(set)}</b>
+            ) : (
+              <ChevronDown className="icon icon-xs text-subtle-foreground" aria-hidden="true" />
+            )}
           </button>
         }
       >
         <MenuChoice
           value={value ?? ALL}
           onChange={(next) => onChange(next === ALL ? null : next)}
-          choices={[{ value: ALL, label: "All" }, ...offered.map((choice) => ({ value: choice.value, label: label(choice) }))]}
+          choices={[
+            { value: ALL, label: "All" },
+            ...offered.map((choice) => ({ value: choice.value, label: label(choice) })),
+          ]}
         />
       </Menu>
       {set && (
-        <button type="button" className="btn btn-quiet btn-icon-sm" aria-label={`Clear ${name}`} onClick={() => onChange(null)}>
+        <button
+          type="button"
+          className="btn btn-quiet btn-icon-sm"
+          aria-label={`Clear ${name}`}
+          onClick={() => onChange(null)}
+        >
           <X className="icon icon-xs" aria-hidden="true" />
         </button>
       )}

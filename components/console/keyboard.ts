@@ -25,7 +25,10 @@ export function useShortcuts(shortcuts: Shortcuts, enabled = true): void {
 }
 
 export function isInField(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
+  return (
+    target instanceof Element &&
+    target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null
+  );
 }
 
 export function isOverlayOpen(): boolean {

@@ -30,7 +30,10 @@ export function LiveProvider({ path, children }: LiveProviderProps) {
       onRebuild: () => void queries.invalidateQueries(),
       onChange: (frame) => {
         for (const run of frame.runs) void queries.invalidateQueries({ queryKey: ["run", run] });
-        void queries.invalidateQueries({ queryKey: ["ticket"], predicate: ({ state: { data } }) => isOfRun(data, frame.runs) });
+        void queries.invalidateQueries({
+          queryKey: ["ticket"],
+          predicate: ({ state: { data } }) => isOfRun(data, frame.runs),
+        });
         for (const list of LISTS) void queries.invalidateQueries({ queryKey: [list] });
       },
     });

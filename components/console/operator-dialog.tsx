@@ -6,6 +6,7 @@ import { useRouter } from "next/navigation";
 import { type ReactNode, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { Field } from "@/components/ui/field";
 import { TextArea } from "@/components/ui/input";
 import type { OperatorAnswer, ShownRefusal } from "@/lib/protocol/console-view";
 import { useAnnounce } from "./live-region";
@@ -27,7 +28,17 @@ interface OperatorDialogProps {
 }
 
 /** An operator's act: what it will do, a reason that is kept with it, and the server's own answer in place. */
-export function OperatorDialog({ open, onClose, title, says, children, reasonLabel = "Reason", ready = true, touched, act }: OperatorDialogProps) {
+export function OperatorDialog({
+  open,
+  onClose,
+  title,
+  says,
+  children,
+  reasonLabel = "Reason",
+  ready = true,
+  touched,
+  act,
+}: OperatorDialogProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const { reason, setReason, sending, refused, submit } = useOperatorAct(title, touched, act, onClose);
   return (
@@ -41,10 +52,18 @@ export function OperatorDialog({ open, onClose, title, says, children, reasonLab
         <div className="dialog-body">
           <p className="text-muted-foreground">{says}</p>
           {children}
-          <label className="grid gap-1">
-            <span className="font-medium">{reasonLabel}</span>
-            <TextArea ref={field} required maxLength={4_000} value={reason} onChange={(event) => setReason(event.target.value)} />
-          </label>
+          <Field label={reasonLabel}>
+            {(id) => (
+              <TextArea
+                id={id}
+                ref={field}
+                required
+                maxLength={4_000}
+                value={reason}
+                onChange={(event) => setReason(event.target.value)}
+              />
+            )}
+          </Field>
           {refused && (
             <div className={`notice ${TONE_CLASS.bad}`} role="alert">
               <OctagonX className="icon" aria-hidden="true" />

@@ -58,7 +58,7 @@ export function Pieces({ pieces, marks }: { readonly pieces: readonly Piece[]; r
   return pieces.map((piece, index) => {
     const start = offset;
     offset += piece.drawn.length;
-    const ink = "segments" in piece ? <DrawnSegments segments={piece.segments} at={start} marks={marks ?? []} /> : marked(piece.drawn, start, marks ?? []);
+    const ink = inkOf(piece, start, marks ?? []);
     const className = PIECE_CLASS[piece.kind];
     return className === undefined ? (
       <Fragment key={`${index}:${piece.kind}`}>{ink}</Fragment>
@@ -70,9 +70,25 @@ export function Pieces({ pieces, marks }: { readonly pieces: readonly Piece[]; r
   });
 }
 
+function inkOf(piece: Piece, at: number, marks: Marks): ReactNode {
+  return "segments" in piece ? (
+    <DrawnSegments segments={piece.segments} at={at} marks={marks} />
+  ) : (
+    marked(piece.drawn, at, marks)
+  );
+}
+
 type DrawnSegment = Extract<Piece, { segments: unknown }>["segments"][number];
 
-function DrawnSegments({ segments, at, marks }: { readonly segments: readonly DrawnSegment[]; readonly at: number; readonly marks: Marks }) {
+function DrawnSegments({
+  segments,
+  at,
+  marks,
+}: {
+  readonly segments: readonly DrawnSegment[];
+  readonly at: number;
+  readonly marks: Marks;
+}) {
   let offset = at;
   return segments.map((segment, index) => {
     const start = offset;

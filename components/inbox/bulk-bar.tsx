@@ -35,7 +35,13 @@ export function BulkBar({ rows, onRemove, onClear }: BulkBarProps) {
           <span className="whitespace-nowrap">
             {rows.length} {rows.length === 1 ? "ticket" : "tickets"} of
           </span>
-          {mixed ? "several actions" : <span className="action-name cut"><Quoted text={action} /></span>}
+          {mixed ? (
+            "several actions"
+          ) : (
+            <span className="action-name cut">
+              <Quoted text={action} />
+            </span>
+          )}
         </h2>
         <span className="ml-auto" />
         <Button look="quiet" size="icon-sm" aria-label="Clear the selection" onClick={onClear}>
@@ -44,7 +50,13 @@ export function BulkBar({ rows, onRemove, onClear }: BulkBarProps) {
       </div>
       <ul className="bulk-list">
         {rows.map((row, index) => (
-          <BulkLine key={row.ticket_id} row={row} item={items[index]} answer={bulk.answerOf(row.ticket_id)} onRemove={() => onRemove(row.ticket_id)} />
+          <BulkLine
+            key={row.ticket_id}
+            row={row}
+            item={items[index]}
+            answer={bulk.answerOf(row.ticket_id)}
+            onRemove={() => onRemove(row.ticket_id)}
+          />
         ))}
       </ul>
       {bulk.state.kind === "answered" ? (
@@ -61,8 +73,24 @@ export function BulkBar({ rows, onRemove, onClear }: BulkBarProps) {
               onChange={(event) => setReason(event.target.value)}
             />
           </div>
-          <DecideButton icon={Ban} iconClass="text-bad" label={`Deny ${ready.length}`} off={off} describedBy="bulk-off" viewKey={viewKey} onDecide={() => bulk.send("deny", reason)} />
-          <DecideButton icon={Check} iconClass="text-ok" label={`Allow ${ready.length}`} off={off} describedBy="bulk-off" viewKey={viewKey} onDecide={() => bulk.send("allow", reason)} />
+          <DecideButton
+            icon={Ban}
+            iconClass="text-bad"
+            label={`Deny ${ready.length}`}
+            off={off}
+            describedBy="bulk-off"
+            viewKey={viewKey}
+            onDecide={() => bulk.send("deny", reason)}
+          />
+          <DecideButton
+            icon={Check}
+            iconClass="text-ok"
+            label={`Allow ${ready.length}`}
+            off={off}
+            describedBy="bulk-off"
+            viewKey={viewKey}
+            onDecide={() => bulk.send("allow", reason)}
+          />
         </div>
       )}
       <BulkNote bulk={bulk} off={off} />
@@ -85,7 +113,8 @@ function BulkNote({ bulk, off }: { readonly bulk: Bulk; readonly off: string | n
   if (bulk.state.kind === "failed") {
     return (
       <p className="px-3.5 pb-3 text-meta text-bad" role="alert">
-        No answer came back. They may or may not have been decided; pressing again sends the same clicks, which count once.
+        No answer came back. They may or may not have been decided; pressing again sends the same clicks, which count
+        once.
       </p>
     );
   }
@@ -126,14 +155,29 @@ function BulkLine({ row, item, answer, onRemove }: BulkLineProps) {
 }
 
 function BulkMark({ item, answer }: { readonly item: BulkItem | undefined; readonly answer: DecisionAnswer | null }) {
-  if (answer !== null && answer.ok) return <Mark icon={CircleCheck} tone={TONE_CLASS.ok} word={answer.settled ? (answer.verdict === "deny" ? "denied" : "allowed") : "recorded"} />;
+  if (answer?.ok)
+    return (
+      <Mark
+        icon={CircleCheck}
+        tone={TONE_CLASS.ok}
+        word={answer.settled ? (answer.verdict === "deny" ? "denied" : "allowed") : "recorded"}
+      />
+    );
   if (answer !== null) return <Mark icon={OctagonX} tone={TONE_CLASS.bad} word={answer.refusal.title} />;
   if (item?.keptOut) return <Mark icon={TriangleAlert} tone={TONE_CLASS.wait} word={item.keptOut} />;
   if (item?.verified) return <Mark icon={CircleCheck} tone={TONE_CLASS.ok} word="verified" />;
   return <Mark icon={Loader} tone={TONE_CLASS.off} word="reading" />;
 }
 
-function Mark({ icon: Icon, tone, word }: { readonly icon: typeof CircleCheck; readonly tone: string; readonly word: string }) {
+function Mark({
+  icon: Icon,
+  tone,
+  word,
+}: {
+  readonly icon: typeof CircleCheck;
+  readonly tone: string;
+  readonly word: string;
+}) {
   return (
     <span className={`status text-meta text-muted-foreground ${tone}`}>
       <Icon className="icon icon-sm" aria-hidden="true" />
@@ -153,7 +197,9 @@ function BulkOutcome({ bulk, onClear }: { readonly bulk: Bulk; readonly onClear:
         <b className="font-semibold">
           {done} {word}
         </b>
-        {done < items.length && <span className="text-muted-foreground">, {items.length - done} refused; nothing of those changed.</span>}
+        {done < items.length && (
+          <span className="text-muted-foreground">, {items.length - done} refused; nothing of those changed.</span>
+        )}
       </p>
       <Button size="decide" onClick={onClear}>
         Done

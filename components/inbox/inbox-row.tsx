@@ -22,17 +22,22 @@ interface InboxRowLineProps {
 /** The whole row is one link. What is chosen and what the keyboard stands on are told apart. */
 export function InboxRowLine({ row, gone, active, selected, onSelect, onFocus }: InboxRowLineProps) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a grid row cannot be a tr and stay a grid on every width.
-    <div role="row" className="inbox-row" data-active={active || undefined} data-settled={gone || undefined} data-row={row.ticket_id}>
+    <div
+      role="row"
+      className="inbox-row"
+      data-active={active || undefined}
+      data-settled={gone || undefined}
+      data-row={row.ticket_id}
+    >
       <div role="cell" className="cell-select">
-        <label className="select-cell">
+        <span className="select-cell">
           <Checkbox
             aria-label={`Select ${row.action} ${row.effect.lead}${row.effect.keep}`.trim()}
             checked={selected}
             disabled={gone || !row.may_decide || row.kind !== "permission"}
             onChange={(event) => onSelect(event.target.checked)}
           />
-        </label>
+        </span>
       </div>
       <div role="cell" className="cell-risk">
         <KindMark row={row} />
@@ -40,7 +45,11 @@ export function InboxRowLine({ row, gone, active, selected, onSelect, onFocus }:
       <div role="cell" className="cell-what">
         <Link className="row-link" href={`/tickets/${row.ticket_id}`} onFocus={onFocus} prefetch={false}>
           <What row={row} />
-          {gone ? <span className="flag flag-outline tone-off">No longer open</span> : row.flag && <RowFlag flag={row.flag} />}
+          {gone ? (
+            <span className="flag flag-outline tone-off">No longer open</span>
+          ) : (
+            row.flag && <RowFlag flag={row.flag} />
+          )}
           {row.is_demo && <span className="flag flag-outline tone-off">Demo</span>}
         </Link>
       </div>

@@ -1,6 +1,16 @@
 "use client";
 
-import { ArrowUp, Bot, Gauge, Inbox, ListFilter, MessageCircleQuestionMark, SquareFunction, Users, X } from "lucide-react";
+import {
+  ArrowUp,
+  Bot,
+  Gauge,
+  Inbox,
+  ListFilter,
+  MessageCircleQuestionMark,
+  SquareFunction,
+  Users,
+  X,
+} from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useMemo, useState } from "react";
 import { Filter } from "@/components/console/filter";
@@ -34,7 +44,9 @@ export function InboxScreen() {
               {first.count_capped && "+"} open
             </span>
             {first.due_soon > 0 && (
-              <span className="whitespace-nowrap text-subtle-foreground max-md:hidden">· {first.due_soon} due within 20 minutes</span>
+              <span className="whitespace-nowrap text-subtle-foreground max-md:hidden">
+                · {first.due_soon} due within 20 minutes
+              </span>
             )}
           </>
         )}
@@ -80,15 +92,37 @@ function FilterBar({ filters, onChange, first }: FilterBarProps) {
   const quoted = (values: readonly string[]) => values.map((value) => ({ value, label: value, quoted: true }));
   return (
     <section className="filterbar" aria-label="Filters">
-      <button type="button" className="chip" aria-pressed={filters.who === "mine"} onClick={() => onChange({ who: null })}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={filters.who === "mine"}
+        onClick={() => onChange({ who: null })}
+      >
         I may decide
       </button>
-      <button type="button" className="chip" aria-pressed={filters.who === "everyone"} onClick={() => onChange({ who: "everyone" })}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={filters.who === "everyone"}
+        onClick={() => onChange({ who: "everyone" })}
+      >
         Everyone’s
       </button>
       <span className="rule" aria-hidden="true" />
-      <Filter icon={Bot} name="Agent" value={filters.agent} choices={quoted(first?.agents ?? [])} onChange={(agent) => onChange({ agent })} />
-      <Filter icon={SquareFunction} name="Action" value={filters.action} choices={quoted(first?.actions ?? [])} onChange={(action) => onChange({ action })} />
+      <Filter
+        icon={Bot}
+        name="Agent"
+        value={filters.agent}
+        choices={quoted(first?.agents ?? [])}
+        onChange={(agent) => onChange({ agent })}
+      />
+      <Filter
+        icon={SquareFunction}
+        name="Action"
+        value={filters.action}
+        choices={quoted(first?.actions ?? [])}
+        onChange={(action) => onChange({ action })}
+      />
       <Filter
         icon={Gauge}
         name="Risk"
@@ -101,7 +135,9 @@ function FilterBar({ filters, onChange, first }: FilterBarProps) {
         name="Kind"
         value={filters.kind}
         choices={(["permission", "question", "pause"] as const).map((value) => ({ value, label: KIND_WORDS[value] }))}
-        onChange={(kind) => onChange({ kind: (["permission", "question", "pause"] as const).find((it) => it === kind) ?? null })}
+        onChange={(kind) =>
+          onChange({ kind: (["permission", "question", "pause"] as const).find((it) => it === kind) ?? null })
+        }
       />
     </section>
   );
@@ -132,7 +168,11 @@ function Nothing({ filters, first, onChange }: NothingProps) {
           </Button>
         }
       >
-        <p>{first.open_in_all === 0 ? "Nothing is open." : `${first.open_in_all} ${first.open_in_all === 1 ? "ticket is" : "tickets are"} open in all.`}</p>
+        <p>
+          {first.open_in_all === 0
+            ? "Nothing is open."
+            : `${first.open_in_all} ${first.open_in_all === 1 ? "ticket is" : "tickets are"} open in all.`}
+        </p>
       </State>
     );
   }
@@ -154,7 +194,8 @@ function Nothing({ filters, first, onChange }: NothingProps) {
     >
       <p>
         No open ticket in {workspace}
-        {mine && " that you may decide"}, read from committed rows at <Moment atMs={first.now_ms} />. A new one appears here within a second.
+        {mine && " that you may decide"}, read from committed rows at <Moment atMs={first.now_ms} />. A new one appears
+        here within a second.
       </p>
     </State>
   );
@@ -172,12 +213,21 @@ function InboxList({ pages, hasMore, loadingMore, onMore, empty }: InboxListProp
   const { rows, fresh, sinceMs, layOut } = useSteadyInbox(pages);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [active, setActive] = useState(-1);
-  const chosen = useMemo(() => rows.filter((it) => selected.has(it.row.ticket_id)).map((it) => it.row), [rows, selected]);
+  const chosen = useMemo(
+    () => rows.filter((it) => selected.has(it.row.ticket_id)).map((it) => it.row),
+    [rows, selected],
+  );
   const selectable = rows.filter((it) => !it.gone && it.row.may_decide && it.row.kind === "permission");
   const toggle = (ticketId: string, on: boolean) => setSelected((now) => withMember(now, ticketId, on));
-  useRowKeys(rows.map((it) => it.row.ticket_id), active, setActive, (ticketId) => {
-    if (selectable.some((it) => it.row.ticket_id === ticketId)) toggle(ticketId, !selected.has(ticketId));
-  }, layOut);
+  useRowKeys(
+    rows.map((it) => it.row.ticket_id),
+    active,
+    setActive,
+    (ticketId) => {
+      if (selectable.some((it) => it.row.ticket_id === ticketId)) toggle(ticketId, !selected.has(ticketId));
+    },
+    layOut,
+  );
   if (rows.length === 0 && fresh === 0) return empty;
   return (
     <>
@@ -185,21 +235,27 @@ function InboxList({ pages, hasMore, loadingMore, onMore, empty }: InboxListProp
         <div role="rowgroup">
           <div role="row" className="inbox-head">
             <div role="columnheader">
-              <label className="select-cell">
+              <span className="select-cell">
                 <Checkbox
                   aria-label="Select all on this page"
                   checked={selected.size > 0 && selected.size === selectable.length}
                   indeterminate={selected.size > 0 && selected.size < selectable.length}
-                  onChange={(event) => setSelected(new Set(event.target.checked ? selectable.map((it) => it.row.ticket_id) : []))}
+                  onChange={(event) =>
+                    setSelected(new Set(event.target.checked ? selectable.map((it) => it.row.ticket_id) : []))
+                  }
                 />
-              </label>
+              </span>
             </div>
             <div role="columnheader">Risk</div>
             <div role="columnheader">Action and target</div>
             <div role="columnheader">Why it asks</div>
             <div role="columnheader">Agent</div>
-            <div role="columnheader" className="text-right">Deadline</div>
-            <div role="columnheader" className="text-right">Age</div>
+            <div role="columnheader" className="text-right">
+              Deadline
+            </div>
+            <div role="columnheader" className="text-right">
+              Age
+            </div>
           </div>
         </div>
         <div role="rowgroup">
@@ -218,12 +274,26 @@ function InboxList({ pages, hasMore, loadingMore, onMore, empty }: InboxListProp
         </div>
       </div>
       <ListFoot shown={rows.length} pages={pages} hasMore={hasMore} loadingMore={loadingMore} onMore={onMore} />
-      {chosen.length > 0 && <BulkBar rows={chosen} onRemove={(ticketId) => toggle(ticketId, false)} onClear={() => setSelected(new Set())} />}
+      {chosen.length > 0 && (
+        <BulkBar
+          rows={chosen}
+          onRemove={(ticketId) => toggle(ticketId, false)}
+          onClear={() => setSelected(new Set())}
+        />
+      )}
     </>
   );
 }
 
-function NewRows({ fresh, sinceMs, onShow }: { readonly fresh: number; readonly sinceMs: number; readonly onShow: () => void }) {
+function NewRows({
+  fresh,
+  sinceMs,
+  onShow,
+}: {
+  readonly fresh: number;
+  readonly sinceMs: number;
+  readonly onShow: () => void;
+}) {
   return (
     <div role="row">
       <div role="cell">
@@ -268,7 +338,10 @@ function useRowKeys(
     x: current === undefined ? undefined : () => onToggle(current),
     n: onShowNew,
     f: () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
-    Enter: current !== undefined && document.activeElement === document.body ? () => router.push(`/tickets/${current}`) : undefined,
+    Enter:
+      current !== undefined && document.activeElement === document.body
+        ? () => router.push(`/tickets/${current}`)
+        : undefined,
   });
 }
 

@@ -5,11 +5,11 @@ import { useEffect, useRef, useState } from "react";
 import { useActions } from "@/components/console/actions";
 import { useAnnounce } from "@/components/console/live-region";
 import { readConsole } from "@/components/console/read";
-import type { BulkDecisions, DecisionAnswer, TicketPage } from "@/lib/protocol/console-view";
-import { findings, hiddenCount } from "@/lib/protocol/proposal-fields";
 import { isLong } from "@/components/tickets/field-value";
 import { READING_MS } from "@/components/tickets/use-view-settled";
 import { type VerifiedView, verifyView } from "@/components/tickets/verify-view";
+import type { BulkDecisions, DecisionAnswer, TicketPage } from "@/lib/protocol/console-view";
+import { findings, hiddenCount } from "@/lib/protocol/proposal-fields";
 
 /** One chosen ticket: read whole and hashed here, or kept out with the reason. */
 export interface BulkItem {
@@ -25,12 +25,14 @@ export function useBulkItems(ticketIds: readonly string[]): readonly BulkItem[] 
   const results = useQueries({
     queries: ticketIds.map((ticketId) => ({
       queryKey: ["ticket", ticketId],
-      queryFn: ({ signal }: { signal: AbortSignal }) => readConsole<TicketPage>(`/console/tickets/${encodeURIComponent(ticketId)}`, signal),
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        readConsole<TicketPage>(`/console/tickets/${encodeURIComponent(ticketId)}`, signal),
     })),
   });
   return ticketIds.map((ticketId, index) => {
     const page = results[index]?.data ?? null;
-    if (page === null) return { ticketId, page, verified: null, keptOut: results[index]?.isError ? "could not be read" : null };
+    if (page === null)
+      return { ticketId, page, verified: null, keptOut: results[index]?.isError ? "could not be read" : null };
     const verified = verifyView(page.view_text, page.ticket_id, page.proposal_hash);
     return { ticketId, page, verified, keptOut: keptOut(page, verified) };
   });
@@ -73,7 +75,11 @@ export function useBulk(items: readonly BulkItem[]): Bulk {
   const transmit = async (verdict: "allow" | "deny", reason: string) => {
     setState({ kind: "sending" });
     try {
-      const answer = await decideMany({ verdict, reason: reason.trim() || null, items: requestItems(items, verdict, clicks.current) });
+      const answer = await decideMany({
+        verdict,
+        reason: reason.trim() || null,
+        items: requestItems(items, verdict, clicks.current),
+      });
       if (!answer.ok) {
         setState({ kind: "failed" });
         return;

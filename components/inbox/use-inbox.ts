@@ -1,7 +1,7 @@
 "use client";
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { parseAsStringLiteral, parseAsString, useQueryStates } from "nuqs";
+import { parseAsString, parseAsStringLiteral, useQueryStates } from "nuqs";
 import { useMemo, useState } from "react";
 import { pathWith, readConsole } from "@/components/console/read";
 import { serverNow } from "@/components/console/server-clock";
@@ -29,7 +29,8 @@ export function useInboxQuery(filters: InboxFilters) {
   return useInfiniteQuery({
     queryKey: ["inbox", "rows", query],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => readConsole<InboxPage>(pathWith("/console/inbox", { ...query, cursor: pageParam }), signal),
+    queryFn: ({ pageParam, signal }) =>
+      readConsole<InboxPage>(pathWith("/console/inbox", { ...query, cursor: pageParam }), signal),
     getNextPageParam: (page) => page.next_cursor,
   });
 }

@@ -35,7 +35,13 @@ export function RefusalLine({ row, open, onToggle }: RefusalLineProps) {
           <Moment atMs={row.at_ms} />
         </td>
         <td className="lead">
-          <button type="button" className={`status ${TONE_CLASS.bad} h-6`} aria-expanded={open} aria-label={`${row.code}, open details`} onClick={onToggle}>
+          <button
+            type="button"
+            className={`status ${TONE_CLASS.bad} h-6`}
+            aria-expanded={open}
+            aria-label={`${row.code}, open details`}
+            onClick={onToggle}
+          >
             <Chevron className="icon icon-sm" aria-hidden="true" />
             <span className={open ? "mono font-medium text-bad" : "mono"}>{row.code}</span>
           </button>
@@ -54,7 +60,13 @@ export function RefusalLine({ row, open, onToggle }: RefusalLineProps) {
           <RunLink row={row} />
         </td>
         <td className="fill text-muted-foreground">{row.advice}</td>
-        <td className="num max-md:hidden">{row.supplied_hash === null ? <span className="text-subtle-foreground">None</span> : <ShortHash value={row.supplied_hash} />}</td>
+        <td className="num max-md:hidden">
+          {row.supplied_hash === null ? (
+            <span className="text-subtle-foreground">None</span>
+          ) : (
+            <ShortHash value={row.supplied_hash} />
+          )}
+        </td>
       </tr>
       {open && <Details row={row} />}
     </>
@@ -65,7 +77,11 @@ function RunLink({ row }: { readonly row: RefusalRow }) {
   if (row.run_id === null) return <span className="text-subtle-foreground">No such run</span>;
   const event = row.seq === null ? "" : `?event=${row.seq}`;
   return (
-    <Link className="mono text-link inline-block max-w-[16ch] overflow-hidden text-ellipsis align-bottom" href={`/runs/${encodeURIComponent(row.run_id)}${event}`} title={row.run_id}>
+    <Link
+      className="mono text-link inline-block max-w-[16ch] overflow-hidden text-ellipsis align-bottom"
+      href={`/runs/${encodeURIComponent(row.run_id)}${event}`}
+      title={row.run_id}
+    >
       <Quoted text={row.run_id} />
     </Link>
   );
@@ -78,7 +94,13 @@ function Details({ row }: { readonly row: RefusalRow }) {
       <td className="max-md:hidden" />
       <td colSpan={7}>
         <div className="grid gap-3">
-          {reference !== null && <HashComparison lines={lines} reference={reference} says={reference.name === "approval" ? "what was allowed" : "what is stored"} />}
+          {reference !== null && (
+            <HashComparison
+              lines={lines}
+              reference={reference}
+              says={reference.name === "approval" ? "what was allowed" : "what is stored"}
+            />
+          )}
           <p className="flex flex-wrap gap-x-2 text-muted-foreground">
             {row.seq !== null && row.run_id !== null && (
               <>

@@ -25,7 +25,8 @@ export function RefusalsScreen() {
     queryKey: ["refusals", filters],
     initialPageParam: "",
     enabled: role !== "approver",
-    queryFn: ({ pageParam, signal }) => readConsole<RefusalsPage>(pathWith("/console/refusals", { ...filters, cursor: pageParam }), signal),
+    queryFn: ({ pageParam, signal }) =>
+      readConsole<RefusalsPage>(pathWith("/console/refusals", { ...filters, cursor: pageParam }), signal),
     getNextPageParam: (page) => page.next_cursor,
   });
   const first = query.data?.pages[0];
@@ -38,7 +39,9 @@ export function RefusalsScreen() {
         {first && (
           <>
             <span className="whitespace-nowrap text-subtle-foreground">{today} in 24 hours</span>
-            <span className="whitespace-nowrap text-subtle-foreground max-md:hidden">· none changed anything but the trace</span>
+            <span className="whitespace-nowrap text-subtle-foreground max-md:hidden">
+              · none changed anything but the trace
+            </span>
           </>
         )}
       </TopBar>
@@ -48,10 +51,20 @@ export function RefusalsScreen() {
         </State>
       ) : (
         <>
-          <RefusalsFilterBar filters={filters} first={first ?? null} today={today} onChange={(change) => void setFilters(change)} />
+          <RefusalsFilterBar
+            filters={filters}
+            first={first ?? null}
+            today={today}
+            onChange={(change) => void setFilters(change)}
+          />
           <StaleNotice />
           {first && rows.length > 0 && <RefusalsTable rows={rows} />}
-          {first && rows.length === 0 && <NoRefusals filtered={Object.values(filters).some((value) => value !== null)} onClear={() => void setFilters(null)} />}
+          {first && rows.length === 0 && (
+            <NoRefusals
+              filtered={Object.values(filters).some((value) => value !== null)}
+              onClear={() => void setFilters(null)}
+            />
+          )}
           {query.hasNextPage && (
             <div className="list-foot">
               <Button onClick={() => void query.fetchNextPage()}>Show more</Button>
@@ -61,7 +74,12 @@ export function RefusalsScreen() {
             (query.isPending ? (
               <LoadingRows what="the refusals" dense />
             ) : (
-              <Failing what="The refusals" unknown="This says nothing about what was refused; the record is kept." error={query.error} onRetry={() => void query.refetch()} />
+              <Failing
+                what="The refusals"
+                unknown="This says nothing about what was refused; the record is kept."
+                error={query.error}
+                onRetry={() => void query.refetch()}
+              />
             ))}
         </>
       )}
@@ -77,21 +95,51 @@ interface FilterBarProps {
 }
 
 function RefusalsFilterBar({ filters, first, today, onChange }: FilterBarProps) {
-  const countOf = (verbs: readonly string[]) => first?.by_verb.filter((it) => verbs.includes(it.verb)).reduce((sum, it) => sum + it.count, 0) ?? 0;
+  const countOf = (verbs: readonly string[]) =>
+    first?.by_verb.filter((it) => verbs.includes(it.verb)).reduce((sum, it) => sum + it.count, 0) ?? 0;
   return (
     <section className="filterbar" aria-label="Filters">
-      <button type="button" className="chip" aria-pressed={filters.group === null} onClick={() => onChange({ group: null })}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={filters.group === null}
+        onClick={() => onChange({ group: null })}
+      >
         All <b>{today}</b>
       </button>
       {REFUSAL_GROUPS.map((group) => (
-        <button key={group.name} type="button" className="chip" aria-pressed={filters.group === group.name} onClick={() => onChange({ group: group.name })}>
+        <button
+          key={group.name}
+          type="button"
+          className="chip"
+          aria-pressed={filters.group === group.name}
+          onClick={() => onChange({ group: group.name })}
+        >
           {group.word} <b>{countOf(group.verbs)}</b>
         </button>
       ))}
       <span className="rule" aria-hidden="true" />
-      <Filter icon={OctagonX} name="Reason" value={filters.code} choices={first?.by_code.map(({ code }) => ({ value: code, label: code })) ?? []} onChange={(code) => onChange({ code })} />
-      <Filter icon={User} name="Actor" value={filters.actor} choices={first?.actors.map((value) => ({ value, label: value, quoted: true })) ?? []} onChange={(actor) => onChange({ actor })} />
-      <Filter icon={DoorOpen} name="Surface" value={filters.surface} choices={SURFACES.map((value) => ({ value, label: SURFACE_WORDS[value] }))} onChange={(surface) => onChange({ surface })} />
+      <Filter
+        icon={OctagonX}
+        name="Reason"
+        value={filters.code}
+        choices={first?.by_code.map(({ code }) => ({ value: code, label: code })) ?? []}
+        onChange={(code) => onChange({ code })}
+      />
+      <Filter
+        icon={User}
+        name="Actor"
+        value={filters.actor}
+        choices={first?.actors.map((value) => ({ value, label: value, quoted: true })) ?? []}
+        onChange={(actor) => onChange({ actor })}
+      />
+      <Filter
+        icon={DoorOpen}
+        name="Surface"
+        value={filters.surface}
+        choices={SURFACES.map((value) => ({ value, label: SURFACE_WORDS[value] }))}
+        onChange={(surface) => onChange({ surface })}
+      />
     </section>
   );
 }
@@ -100,7 +148,9 @@ function NoRefusals({ filtered, onClear }: { readonly filtered: boolean; readonl
   if (!filtered) {
     return (
       <State icon={ShieldCheck} tone="off" title="Nothing was refused">
-        <p>Every refused decision, resume, claim and signal of the workspace is kept here, with what would have passed.</p>
+        <p>
+          Every refused decision, resume, claim and signal of the workspace is kept here, with what would have passed.
+        </p>
       </State>
     );
   }
@@ -141,7 +191,12 @@ function RefusalsTable({ rows }: { readonly rows: RefusalsPage["rows"] }) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <RefusalLine key={row.id} row={row} open={open === row.id} onToggle={() => setOpen(open === row.id ? null : row.id)} />
+            <RefusalLine
+              key={row.id}
+              row={row}
+              open={open === row.id}
+              onToggle={() => setOpen(open === row.id ? null : row.id)}
+            />
           ))}
         </tbody>
       </table>

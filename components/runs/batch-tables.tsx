@@ -112,7 +112,8 @@ const VERDICT_LOOKS = { allow: "allowed", deny: "denied", answer: "answered", co
 function Decided({ call }: { readonly call: BatchCall }) {
   const { decision } = call;
   if (decision !== null) {
-    const name = decision.verdict in VERDICT_LOOKS ? VERDICT_LOOKS[decision.verdict as keyof typeof VERDICT_LOOKS] : "answered";
+    const name =
+      decision.verdict in VERDICT_LOOKS ? VERDICT_LOOKS[decision.verdict as keyof typeof VERDICT_LOOKS] : "answered";
     return (
       <span className="status">
         <Status look={TICKET_LOOKS[name]} />
@@ -125,12 +126,21 @@ function Decided({ call }: { readonly call: BatchCall }) {
   if (call.authorised_by === "rule" || call.outcome_cause === "rule") {
     return (
       <span className="text-muted-foreground">
-        Not asked{call.rule_id !== null && <>, rule <Quoted text={call.rule_id} /></>}
+        Not asked
+        {call.rule_id !== null && (
+          <>
+            , rule <Quoted text={call.rule_id} />
+          </>
+        )}
       </span>
     );
   }
   if (call.status === "awaiting") return <span className="text-muted-foreground">Awaited</span>;
-  return <span className="text-subtle-foreground">{call.outcome_cause === null ? "–" : call.outcome_cause.replaceAll("_", " ")}</span>;
+  return (
+    <span className="text-subtle-foreground">
+      {call.outcome_cause === null ? "–" : call.outcome_cause.replaceAll("_", " ")}
+    </span>
+  );
 }
 
 function Lease({ call }: { readonly call: BatchCall }) {

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { useActions } from "@/components/console/actions";
 import { OperatorDialog } from "@/components/console/operator-dialog";
 import { Button, buttonClass } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
 import { TextArea } from "@/components/ui/input";
 import type { RunPage } from "@/lib/protocol/console-run-view";
 import type { RunVerdict } from "@/lib/protocol/verdict-words";
@@ -20,7 +21,9 @@ interface RunActionsProps {
 /** The one safe step is the primary button; what else an operator may do stands beside it. */
 export function RunActions({ page, verdict }: RunActionsProps) {
   const [open, setOpen] = useState<Open>(null);
-  const unsettled = page.facts.live_calls.find((call) => call.status === "indeterminate" || (call.status === "approved" && call.unreported));
+  const unsettled = page.facts.live_calls.find(
+    (call) => call.status === "indeterminate" || (call.status === "approved" && call.unreported),
+  );
   const replaceable = ticketToReplace(page);
   const { operate, bundle } = page.may;
   const look = (kind: string) => (verdict.action?.kind === kind ? "primary" : "plain");
@@ -56,7 +59,15 @@ export function RunActions({ page, verdict }: RunActionsProps) {
           Download bundle
         </a>
       )}
-      {operate && <RunDialogs page={page} open={open} onClose={() => setOpen(null)} settleRef={unsettled?.call_ref ?? null} replaceId={replaceable} />}
+      {operate && (
+        <RunDialogs
+          page={page}
+          open={open}
+          onClose={() => setOpen(null)}
+          settleRef={unsettled?.call_ref ?? null}
+          replaceId={replaceable}
+        />
+      )}
     </div>
   );
 }
@@ -150,12 +161,11 @@ function SettleFields({ happened, onHappened, output, onOutput }: SettleFieldsPr
         </label>
       </fieldset>
       {happened === true && (
-        <label className="grid gap-1">
-          <span className="font-medium">
-            Result <span className="font-normal text-muted-foreground">JSON, what the model is given; optional</span>
-          </span>
-          <TextArea className="mono" value={output} onChange={(event) => onOutput(event.target.value)} />
-        </label>
+        <Field label="Result" hint="JSON, what the model is given; optional">
+          {(id) => (
+            <TextArea id={id} className="mono" value={output} onChange={(event) => onOutput(event.target.value)} />
+          )}
+        </Field>
       )}
     </>
   );

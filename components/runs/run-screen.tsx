@@ -45,13 +45,26 @@ export function RunScreen({ runId }: { readonly runId: string }) {
       ) : isMissing(query.error) ? (
         <NoSuchRun />
       ) : (
-        <Failing what="The run" unknown="This says nothing about whether it moves." error={query.error} onRetry={() => void query.refetch()} />
+        <Failing
+          what="The run"
+          unknown="This says nothing about whether it moves."
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
       )}
     </>
   );
 }
 
-export function RunTopBar({ runId, page, children }: { readonly runId: string; readonly page: RunPage | null; readonly children?: ReactNode }) {
+export function RunTopBar({
+  runId,
+  page,
+  children,
+}: {
+  readonly runId: string;
+  readonly page: RunPage | null;
+  readonly children?: ReactNode;
+}) {
   return (
     <TopBar>
       <Link className="crumb" href="/runs">
@@ -135,7 +148,9 @@ function VerdictSection({ page }: { readonly page: RunPage }) {
           <span className="mono">{shortId(page.thread_id)}</span>
         </Fact>
         <Fact name="Snapshot">
-          <span className="mono">{page.snapshot_id.length > 20 ? <ShortHash value={page.snapshot_id} /> : <Quoted text={page.snapshot_id} />}</span>
+          <span className="mono">
+            {page.snapshot_id.length > 20 ? <ShortHash value={page.snapshot_id} /> : <Quoted text={page.snapshot_id} />}
+          </span>
         </Fact>
         <Fact name="Started">
           <Moment atMs={page.facts.created_ms} />

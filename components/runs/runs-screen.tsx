@@ -48,7 +48,8 @@ export function RunsScreen() {
   const query = useInfiniteQuery({
     queryKey: ["runs", asked],
     initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => readConsole<RunsPage>(pathWith("/console/runs", { ...asked, cursor: pageParam }), signal),
+    queryFn: ({ pageParam, signal }) =>
+      readConsole<RunsPage>(pathWith("/console/runs", { ...asked, cursor: pageParam }), signal),
     getNextPageParam: (page) => page.next_cursor,
   });
   const first = query.data?.pages[0];
@@ -68,7 +69,13 @@ export function RunsScreen() {
       <RunsFilterBar filters={filters} agents={first?.agents ?? []} onChange={(change) => void setFilters(change)} />
       <StaleNotice />
       {first && rows.length > 0 && <RunsTable rows={rows} />}
-      {first && rows.length === 0 && <NoRuns filtered={Object.values(asked).some((value) => value !== null)} inAll={first.runs_in_all} onClear={clear} />}
+      {first && rows.length === 0 && (
+        <NoRuns
+          filtered={Object.values(asked).some((value) => value !== null)}
+          inAll={first.runs_in_all}
+          onClear={clear}
+        />
+      )}
       {query.hasNextPage && (
         <div className="list-foot">
           <Button onClick={() => void query.fetchNextPage()}>Show more</Button>
@@ -78,7 +85,12 @@ export function RunsScreen() {
         (query.isPending ? (
           <LoadingRows what="the runs" dense />
         ) : (
-          <Failing what="The runs" unknown="This says nothing about what runs or waits." error={query.error} onRetry={() => void query.refetch()} />
+          <Failing
+            what="The runs"
+            unknown="This says nothing about what runs or waits."
+            error={query.error}
+            onRetry={() => void query.refetch()}
+          />
         ))}
     </>
   );
@@ -101,13 +113,29 @@ function RunsFilterBar({ filters, agents, onChange }: FilterBarProps) {
         choices={Object.entries(RUN_LOOKS).map(([value, look]) => ({ value, label: look.word }))}
         onChange={(state) => onChange({ state })}
       />
-      <Filter icon={Bot} name="Agent" value={filters.agent} choices={agents.map((value) => ({ value, label: value, quoted: true }))} onChange={(agent) => onChange({ agent })} />
+      <Filter
+        icon={Bot}
+        name="Agent"
+        value={filters.agent}
+        choices={agents.map((value) => ({ value, label: value, quoted: true }))}
+        onChange={(agent) => onChange({ agent })}
+      />
       <span className="rule" aria-hidden="true" />
-      <button type="button" className="chip" aria-pressed={filters.stuck} onClick={() => onChange({ stuck: filters.stuck ? null : true })}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={filters.stuck}
+        onClick={() => onChange({ stuck: filters.stuck ? null : true })}
+      >
         <Unplug className="icon icon-sm" aria-hidden="true" />
         Stuck
       </button>
-      <button type="button" className="chip" aria-pressed={filters.expired} onClick={() => onChange({ expired: filters.expired ? null : true })}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={filters.expired}
+        onClick={() => onChange({ expired: filters.expired ? null : true })}
+      >
         <TimerOff className="icon icon-sm" aria-hidden="true" />
         Expired
       </button>
@@ -118,14 +146,32 @@ function RunsFilterBar({ filters, agents, onChange }: FilterBarProps) {
           onChange({ q: typed.trim() || null });
         }}
       >
-        <Search className="icon icon-sm pointer-events-none absolute top-[7px] left-2 text-subtle-foreground" aria-hidden="true" />
-        <Input className="pl-7" aria-label="Text in arguments" placeholder="Text in arguments, or an id" value={typed} onChange={(event) => setTyped(event.target.value)} onBlur={() => onChange({ q: typed.trim() || null })} />
+        <Search
+          className="icon icon-sm pointer-events-none absolute top-[7px] left-2 text-subtle-foreground"
+          aria-hidden="true"
+        />
+        <Input
+          className="pl-7"
+          aria-label="Text in arguments"
+          placeholder="Text in arguments, or an id"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          onBlur={() => onChange({ q: typed.trim() || null })}
+        />
       </form>
     </section>
   );
 }
 
-function NoRuns({ filtered, inAll, onClear }: { readonly filtered: boolean; readonly inAll: number; readonly onClear: () => void }) {
+function NoRuns({
+  filtered,
+  inAll,
+  onClear,
+}: {
+  readonly filtered: boolean;
+  readonly inAll: number;
+  readonly onClear: () => void;
+}) {
   if (filtered) {
     return (
       <State
@@ -159,7 +205,11 @@ function RunsTable({ rows }: { readonly rows: readonly RunRow[] }) {
     setActive(next);
     document.querySelectorAll<HTMLElement>(".runs-table .row-link")[next]?.focus();
   };
-  useShortcuts({ j: () => go(active + 1), k: () => go(active - 1), f: () => document.querySelector<HTMLElement>("[data-filter]")?.focus() });
+  useShortcuts({
+    j: () => go(active + 1),
+    k: () => go(active - 1),
+    f: () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
+  });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
     <section className="scroll-x flex-1" aria-label="Runs table" tabIndex={0}>
@@ -187,7 +237,15 @@ function RunsTable({ rows }: { readonly rows: readonly RunRow[] }) {
   );
 }
 
-function RunLine({ row, active, onFocus }: { readonly row: RunRow; readonly active: boolean; readonly onFocus: () => void }) {
+function RunLine({
+  row,
+  active,
+  onFocus,
+}: {
+  readonly row: RunRow;
+  readonly active: boolean;
+  readonly onFocus: () => void;
+}) {
   const now = useServerSecond();
   const { facts } = row;
   const verdict = judgeRun(facts, now);
@@ -196,7 +254,12 @@ function RunLine({ row, active, onFocus }: { readonly row: RunRow; readonly acti
   return (
     <tr data-link="" data-active={active || undefined}>
       <td>
-        <Link className="row-link mono" href={`/runs/${encodeURIComponent(facts.run_id)}`} onFocus={onFocus} prefetch={false}>
+        <Link
+          className="row-link mono"
+          href={`/runs/${encodeURIComponent(facts.run_id)}`}
+          onFocus={onFocus}
+          prefetch={false}
+        >
           <span className="inline-block max-w-[22ch] overflow-hidden text-ellipsis align-bottom" title={facts.run_id}>
             <Quoted text={facts.run_id} />
           </span>
@@ -220,7 +283,9 @@ function RunLine({ row, active, onFocus }: { readonly row: RunRow; readonly acti
         </span>
       </td>
       <td className="num max-md:hidden text-muted-foreground">{row.steps}</td>
-      <td className="max-md:hidden text-subtle-foreground">{facts.last_seen_ms === null ? "–" : <Ago atMs={facts.last_seen_ms} />}</td>
+      <td className="max-md:hidden text-subtle-foreground">
+        {facts.last_seen_ms === null ? "–" : <Ago atMs={facts.last_seen_ms} />}
+      </td>
       <td className="max-md:hidden text-subtle-foreground">
         <Moment atMs={facts.created_ms} />
       </td>

@@ -22,7 +22,8 @@ export function Thread({ messages }: { readonly messages: readonly MessageLine[]
               <Quoted text={message.role} />
               <span className="font-normal text-subtle-foreground">
                 <Moment atMs={message.at_ms} />
-                {message.bytes > new TextEncoder().encode(message.text).length && `, the first part of ${message.bytes.toLocaleString("en-US")} bytes`}
+                {message.bytes > new TextEncoder().encode(message.text).length &&
+                  `, the first part of ${message.bytes.toLocaleString("en-US")} bytes`}
               </span>
             </p>
             <div className="frame max-h-72 overflow-auto px-3 py-2">

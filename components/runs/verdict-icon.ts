@@ -1,4 +1,16 @@
-import { CircleCheck, CirclePause, CirclePlay, CircleQuestionMark, Hourglass, type LucideIcon, MailX, Replace, Timer, TimerOff, Unplug } from "lucide-react";
+import {
+  CircleCheck,
+  CirclePause,
+  CirclePlay,
+  CircleQuestionMark,
+  Hourglass,
+  type LucideIcon,
+  MailX,
+  Replace,
+  Timer,
+  TimerOff,
+  Unplug,
+} from "lucide-react";
 import type { VerdictKind } from "@/lib/protocol/verdict-words";
 
 const ICONS: Partial<Readonly<Record<VerdictKind, LucideIcon>>> = {

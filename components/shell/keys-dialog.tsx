@@ -29,7 +29,9 @@ export function KeysDialog() {
   const { role } = useReader();
   const everywhere: readonly Shortcut[] = [
     ["Any page or id", "⌘", "K"],
-    ...PAGES.filter((page) => page.roles.includes(role)).map((page): Shortcut => [`Go to ${page.name}`, "G", page.key.toUpperCase()]),
+    ...PAGES.filter((page) => page.roles.includes(role)).map(
+      (page): Shortcut => [`Go to ${page.name}`, "G", page.key.toUpperCase()],
+    ),
     ["Back, or leave the armed state", "Esc"],
   ];
   return (
@@ -39,7 +41,9 @@ export function KeysDialog() {
         <Group name="A ticket" shortcuts={TICKET} />
         <Group name="Everywhere" shortcuts={everywhere} />
       </div>
-      <p className="px-4 pb-4 text-meta text-muted-foreground">A held key counts once. Keys are off inside fields and for the first 400 ms of a ticket.</p>
+      <p className="px-4 pb-4 text-meta text-muted-foreground">
+        A held key counts once. Keys are off inside fields and for the first 400 ms of a ticket.
+      </p>
     </Dialog>
   );
 }

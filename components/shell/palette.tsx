@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
 import { CircleDot, Search, Workflow } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { type ReactNode, useDeferredValue, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Key } from "@/components/console/key";
 import { Quoted } from "@/components/console/pieces";
 import { pathWith, readConsole } from "@/components/console/read";
@@ -26,7 +26,7 @@ export function Palette() {
 
 function PaletteContent({ onDone }: { readonly onDone: () => void }) {
   const [typed, setTyped] = useState("");
-  const asked = useDeferredValue(typed.trim());
+  const asked = typed.trim();
   const router = useRouter();
   const { role } = useReader();
   const found = useQuery({
@@ -38,20 +38,42 @@ function PaletteContent({ onDone }: { readonly onDone: () => void }) {
     onDone();
     router.push(href);
   };
-  const pages = PAGES.filter((page) => page.roles.includes(role) && page.name.toLowerCase().includes(asked.toLowerCase()));
+  // While the answer to what was just typed is on its way, the one before it may only show what still matches.
+  const tickets = (found.data?.tickets ?? []).filter(
+    (it) => startsWith(asked, it.ticket_id, it.action, it.agent) || !found.isPlaceholderData,
+  );
+  const runs = (found.data?.runs ?? []).filter(
+    (it) => startsWith(asked, it.run_id, it.agent) || !found.isPlaceholderData,
+  );
+  const pages = PAGES.filter(
+    (page) => page.roles.includes(role) && page.name.toLowerCase().includes(asked.toLowerCase()),
+  );
   return (
     <Command shouldFilter={false} loop label="Go to a page or id">
       <div className="dialog-head">
         <Search className="icon text-subtle-foreground" aria-hidden="true" />
-        <Command.Input autoFocus className="palette-input" placeholder="Page, id or hash" value={typed} onValueChange={setTyped} />
+        <Command.Input
+          autoFocus
+          className="palette-input"
+          placeholder="Page, id or hash"
+          value={typed}
+          onValueChange={setTyped}
+        />
         <Key>Esc</Key>
       </div>
       <Command.List className="palette-list">
-        <Command.Empty className="menu-head">{found.isError ? "Ids could not be looked up. Pages still open." : "No page or id matches."}</Command.Empty>
-        {found.data && found.data.tickets.length > 0 && (
+        <Command.Empty className="menu-head">
+          {found.isError ? "Ids could not be looked up. Pages still open." : "No page or id matches."}
+        </Command.Empty>
+        {tickets.length > 0 && (
           <Command.Group heading="Open tickets">
-            {found.data.tickets.map((ticket) => (
-              <Item key={ticket.ticket_id} value={`ticket ${ticket.ticket_id}`} onSelect={() => go(`/tickets/${ticket.ticket_id}`)} icon={<CircleDot className="icon icon-sm" aria-hidden="true" />}>
+            {tickets.map((ticket) => (
+              <Item
+                key={ticket.ticket_id}
+                value={`ticket ${ticket.ticket_id}`}
+                onSelect={() => go(`/tickets/${ticket.ticket_id}`)}
+                icon={<CircleDot className="icon icon-sm" aria-hidden="true" />}
+              >
                 <span className="mono">{ticket.ticket_id.slice(0, 8)}</span>
                 <span className="cut">
                   <Quoted text={ticket.action} />
@@ -63,10 +85,15 @@ function PaletteContent({ onDone }: { readonly onDone: () => void }) {
             ))}
           </Command.Group>
         )}
-        {found.data && found.data.runs.length > 0 && (
+        {runs.length > 0 && (
           <Command.Group heading="Runs">
-            {found.data.runs.map((run) => (
-              <Item key={run.run_id} value={`run ${run.run_id}`} onSelect={() => go(`/runs/${encodeURIComponent(run.run_id)}`)} icon={<Workflow className="icon icon-sm" aria-hidden="true" />}>
+            {runs.map((run) => (
+              <Item
+                key={run.run_id}
+                value={`run ${run.run_id}`}
+                onSelect={() => go(`/runs/${encodeURIComponent(run.run_id)}`)}
+                icon={<Workflow className="icon icon-sm" aria-hidden="true" />}
+              >
                 <span className="mono cut">
                   <Quoted text={run.run_id} />
                 </span>
@@ -80,7 +107,12 @@ function PaletteContent({ onDone }: { readonly onDone: () => void }) {
         {pages.length > 0 && (
           <Command.Group heading="Pages">
             {pages.map((page) => (
-              <Item key={page.href} value={`page ${page.href}`} onSelect={() => go(page.href)} icon={<page.icon className="icon icon-sm" aria-hidden="true" />}>
+              <Item
+                key={page.href}
+                value={`page ${page.href}`}
+                onSelect={() => go(page.href)}
+                icon={<page.icon className="icon icon-sm" aria-hidden="true" />}
+              >
                 {page.name}
                 <span className="end">
                   <Key>G</Key>
@@ -93,6 +125,10 @@ function PaletteContent({ onDone }: { readonly onDone: () => void }) {
       </Command.List>
     </Command>
   );
+}
+
+function startsWith(typed: string, ...fields: readonly string[]): boolean {
+  return fields.some((field) => field.toLowerCase().startsWith(typed.toLowerCase()));
 }
 
 interface ItemProps {

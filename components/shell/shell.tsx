@@ -83,7 +83,8 @@ function GoKeys() {
   const armedAt = useRef(0);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.repeat || event.metaKey || event.ctrlKey || event.altKey || isInField(event.target) || isOverlayOpen()) return;
+      if (event.repeat || event.metaKey || event.ctrlKey || event.altKey || isInField(event.target) || isOverlayOpen())
+        return;
       const key = event.key.toLowerCase();
       if (key === "g") {
         armedAt.current = performance.now();

@@ -33,7 +33,11 @@ export function SideNav({ onSignOut }: { readonly onSignOut: () => void }) {
         <Menu
           side="top"
           trigger={
-            <button type="button" className="nav-item" aria-label={`${reader.person}, ${ROLE_WORDS[reader.role]}, theme and sign out`}>
+            <button
+              type="button"
+              className="nav-item"
+              aria-label={`${reader.person}, ${ROLE_WORDS[reader.role]}, theme and sign out`}
+            >
               <Avatar name={reader.person} />
               <span className="nav-word cut">
                 <Quoted text={reader.person} />
@@ -54,7 +58,12 @@ function NavLinks() {
   const { role } = useReader();
   const count = useOpenCount();
   return PAGES.filter((page) => page.roles.includes(role)).map((page) => (
-    <Link key={page.href} className="nav-item" href={page.href} aria-current={isCurrent(path, page.href) ? "page" : undefined}>
+    <Link
+      key={page.href}
+      className="nav-item"
+      href={page.href}
+      aria-current={isCurrent(path, page.href) ? "page" : undefined}
+    >
       <page.icon className="icon" aria-hidden="true" />
       <span className="nav-word">{page.name}</span>
       {page.href === "/inbox" && count !== null && count > 0 && (

@@ -11,7 +11,12 @@ export function TopBar({ children }: { readonly children: ReactNode }) {
   return (
     <header className="topbar">
       {children}
-      <button type="button" className="palette-button" aria-keyshortcuts="Meta+K Control+K" onClick={() => palette.open("palette")}>
+      <button
+        type="button"
+        className="palette-button"
+        aria-keyshortcuts="Meta+K Control+K"
+        onClick={() => palette.open("palette")}
+      >
         <Search className="icon icon-sm" aria-hidden="true" />
         <span>Go to a page or id</span>
         <Key>⌘K</Key>

@@ -28,8 +28,21 @@ export function AnswerFields({ form, draft, faults, onChange }: AnswerFieldsProp
   return (
     <div className="grid gap-3">
       {form.fields.map((field) => (
-        <Field key={field.name} name={field.name} kind={kindOf(field)} described={field.described} fault={faults[field.name]}>
-          {(ids) => <FieldInput field={field} ids={ids} typed={draft[field.name] ?? ""} onChange={(typed) => onChange(field.name, typed)} />}
+        <Field
+          key={field.name}
+          name={field.name}
+          kind={kindOf(field)}
+          described={field.described}
+          fault={faults[field.name]}
+        >
+          {(ids) => (
+            <FieldInput
+              field={field}
+              ids={ids}
+              typed={draft[field.name] ?? ""}
+              onChange={(typed) => onChange(field.name, typed)}
+            />
+          )}
         </Field>
       ))}
       {faults[""] && <Fault id="answer-fault">{faults[""]}</Fault>}
@@ -67,7 +80,11 @@ function Field({ name, kind, described = null, fault, children }: FieldProps) {
           <Quoted text={described} />
         </p>
       )}
-      {children({ id, "aria-invalid": fault === undefined ? undefined : true, "aria-describedby": fault === undefined ? undefined : faultId })}
+      {children({
+        id,
+        "aria-invalid": fault === undefined ? undefined : true,
+        "aria-describedby": fault === undefined ? undefined : faultId,
+      })}
       {fault !== undefined && <Fault id={faultId}>{fault}</Fault>}
     </div>
   );
@@ -90,9 +107,15 @@ interface SingleProps {
 }
 
 function Single({ form, ids, typed, onChange }: SingleProps) {
-  if (form.kind === "choice") return <Choice ids={ids} typed={typed} choices={form.choices} required onChange={onChange} />;
+  if (form.kind === "choice")
+    return <Choice ids={ids} typed={typed} choices={form.choices} required onChange={onChange} />;
   return (
-    <TextArea {...ids} className={form.kind === "json" ? "mono" : ""} value={typed} onChange={(event) => onChange(event.target.value)} />
+    <TextArea
+      {...ids}
+      className={form.kind === "json" ? "mono" : ""}
+      value={typed}
+      onChange={(event) => onChange(event.target.value)}
+    />
   );
 }
 

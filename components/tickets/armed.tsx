@@ -7,8 +7,8 @@ import { useShortcuts } from "@/components/console/keyboard";
 import { Quoted } from "@/components/console/pieces";
 import { Button } from "@/components/ui/button";
 import type { TicketPage } from "@/lib/protocol/console-view";
-import type { AllowGate } from "./decision-bar";
 import { DecideButton } from "./decide-button";
+import type { AllowGate } from "./decision-bar";
 import { targetOf } from "./ticket-title";
 import type { Decision } from "./use-decision";
 import { READING_MS } from "./use-view-settled";
@@ -47,7 +47,15 @@ export function Armed({ page, decision, gate, viewKey, sinceMs, reason }: ArmedP
         <Button size="decide" onClick={decision.disarm} aria-keyshortcuts="Escape">
           Back<Key>Esc</Key>
         </Button>
-        <DecideButton icon={Check} label="Confirm Allow" keyCap="⏎" primary off={gate.closedBecause} viewKey={viewKey} onDecide={confirm} />
+        <DecideButton
+          icon={Check}
+          label="Confirm Allow"
+          keyCap="⏎"
+          primary
+          off={gate.closedBecause}
+          viewKey={viewKey}
+          onDecide={confirm}
+        />
       </div>
     </fieldset>
   );
@@ -71,7 +79,9 @@ function Consequence({ page }: { readonly page: TicketPage }) {
         , once.
       </strong>{" "}
       <span className="text-muted-foreground">
-        {call?.effective_class === "none" ? "The tool declares no undo and is not safe to repeat. " : "The tool declares no undo. "}
+        {call?.effective_class === "none"
+          ? "The tool declares no undo and is not safe to repeat. "
+          : "The tool declares no undo. "}
         It runs {who}.
       </span>
     </>

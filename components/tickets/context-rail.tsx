@@ -118,13 +118,21 @@ function RunFacts({ page }: { readonly page: TicketPage }) {
         )}
         <Pair name="Snapshot">
           <span className="mono">
-            {agent.snapshot_id.length > 20 ? <ShortHash value={agent.snapshot_id} /> : <Quoted text={agent.snapshot_id} />}
+            {agent.snapshot_id.length > 20 ? (
+              <ShortHash value={agent.snapshot_id} />
+            ) : (
+              <Quoted text={agent.snapshot_id} />
+            )}
           </span>
         </Pair>
         <Pair name="Catalogue">
           <ShortHash value={agent.catalog_fingerprint} />{" "}
           <span className={`status ${agent.catalog_changed ? TONE_CLASS.wait : TONE_CLASS.ok}`}>
-            {agent.catalog_changed ? <PencilLine className="icon icon-sm" aria-hidden="true" /> : <CircleCheck className="icon icon-sm" aria-hidden="true" />}
+            {agent.catalog_changed ? (
+              <PencilLine className="icon icon-sm" aria-hidden="true" />
+            ) : (
+              <CircleCheck className="icon icon-sm" aria-hidden="true" />
+            )}
             {agent.catalog_changed ? "changed since" : "unchanged"}
           </span>
         </Pair>
@@ -167,7 +175,10 @@ function Pair({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-const ROLES: Readonly<Record<string, string>> = { user: "The user’s last message", assistant: "The model’s last message" };
+const ROLES: Readonly<Record<string, string>> = {
+  user: "The user’s last message",
+  assistant: "The model’s last message",
+};
 
 function LastMessages({ page }: { readonly page: TicketPage }) {
   return page.last_messages.map((message) => (
@@ -178,7 +189,9 @@ function LastMessages({ page }: { readonly page: TicketPage }) {
         </p>
       </div>
       {message.bytes > new TextEncoder().encode(message.text).length && (
-        <p className="mt-1 text-meta text-subtle-foreground">The first part of {message.bytes.toLocaleString("en-US")} bytes; whole in the run.</p>
+        <p className="mt-1 text-meta text-subtle-foreground">
+          The first part of {message.bytes.toLocaleString("en-US")} bytes; whole in the run.
+        </p>
       )}
     </RailSection>
   ));
@@ -208,7 +221,9 @@ function EarlierDecisions({ page }: { readonly page: TicketPage }) {
           <li key={decision.ticket_id} className="flex min-w-0 flex-wrap gap-x-2">
             <Status look={TICKET_LOOKS[VERDICT_LOOKS[decision.verdict]]} />
             <Link className="text-link min-w-0 text-muted-foreground" href={`/tickets/${decision.ticket_id}`}>
-              {decision.by_reader ? "by you" : (
+              {decision.by_reader ? (
+                "by you"
+              ) : (
                 <>
                   by <Quoted text={decision.actor} />
                 </>

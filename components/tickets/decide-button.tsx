@@ -23,7 +23,17 @@ interface DecideButtonProps {
  * A button whose press decides. A held key counts once, the second half of a double click is nothing, and the view must be
  * the same when the press ends as when it began.
  */
-export function DecideButton({ icon: Icon, iconClass, label, keyCap, primary = false, off, describedBy, viewKey, onDecide }: DecideButtonProps) {
+export function DecideButton({
+  icon: Icon,
+  iconClass,
+  label,
+  keyCap,
+  primary = false,
+  off,
+  describedBy,
+  viewKey,
+  onDecide,
+}: DecideButtonProps) {
   const pressed = useRef<string | null>(null);
   const begin = (event: PointerEvent) => {
     pressed.current = event.isPrimary ? viewKey : null;

@@ -9,8 +9,8 @@ import { Input } from "@/components/ui/input";
 import type { TicketPage } from "@/lib/protocol/console-view";
 import { Armed } from "./armed";
 import { DecideButton } from "./decide-button";
-import { AnsweredOutcome, ClosedOutcome, UnsentOutcome } from "./outcome";
 import { OperatorButtons } from "./operator-buttons";
+import { AnsweredOutcome, ClosedOutcome, UnsentOutcome } from "./outcome";
 import type { Decision } from "./use-decision";
 
 /** Everything that must hold before Allow may be pressed; each has its own sentence. */
@@ -109,7 +109,15 @@ function PermissionBar({ page, decision, gate, viewKey, reason, onReason }: Deci
           />
           <Key>R</Key>
         </div>
-        <DecideButton icon={Ban} iconClass="text-bad" label="Deny" keyCap="D" off={off} viewKey={viewKey} onDecide={deny} />
+        <DecideButton
+          icon={Ban}
+          iconClass="text-bad"
+          label="Deny"
+          keyCap="D"
+          off={off}
+          viewKey={viewKey}
+          onDecide={deny}
+        />
         <DecideButton
           icon={Check}
           iconClass="text-ok"
@@ -125,7 +133,7 @@ function PermissionBar({ page, decision, gate, viewKey, reason, onReason }: Deci
   );
 }
 
-function AnswerBar({ page, decision, gate, viewKey, answer, onInvalidAnswer }: DecisionBarProps) {
+function AnswerBar({ decision, gate, viewKey, answer, onInvalidAnswer }: DecisionBarProps) {
   const off = useDecisionsOff(gate.settled, decision) ?? gate.closedBecause;
   const send = () => (answer === null ? onInvalidAnswer() : decision.send("answer", null, answer));
   return (
@@ -136,12 +144,19 @@ function AnswerBar({ page, decision, gate, viewKey, answer, onInvalidAnswer }: D
   );
 }
 
-function ContinueBar({ page, decision, gate, viewKey }: DecisionBarProps) {
+function ContinueBar({ decision, gate, viewKey }: DecisionBarProps) {
   const off = useDecisionsOff(gate.settled, decision) ?? gate.closedBecause;
   return (
     <div className="decision-row">
       <p className="flex-1 text-muted-foreground">The run goes on where it was paused.</p>
-      <DecideButton icon={Play} label="Continue" primary off={off} viewKey={viewKey} onDecide={() => decision.send("continue", null, null)} />
+      <DecideButton
+        icon={Play}
+        label="Continue"
+        primary
+        off={off}
+        viewKey={viewKey}
+        onDecide={() => decision.send("continue", null, null)}
+      />
     </div>
   );
 }
@@ -165,7 +180,9 @@ const CANNOT: Readonly<Record<string, string>> = {
 function CannotDecide({ page }: { readonly page: TicketPage }) {
   return (
     <div className="decision-row">
-      <p className="flex-1 text-muted-foreground">{CANNOT[page.may.decide_refusal ?? "not_permitted"] ?? CANNOT.not_permitted}</p>
+      <p className="flex-1 text-muted-foreground">
+        {CANNOT[page.may.decide_refusal ?? "not_permitted"] ?? CANNOT.not_permitted}
+      </p>
       {page.may.operate && <OperatorButtons page={page} />}
     </div>
   );

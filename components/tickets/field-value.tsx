@@ -69,7 +69,15 @@ function marksOf(row: JsonRow, before: JsonRow) {
 }
 
 /** One text over several lines gets line numbers; they are made by the stylesheet, so that they are never read back or copied. */
-function RowsInk({ rows, lines, whole = false }: { readonly rows: readonly JsonRow[]; readonly lines: number; readonly whole?: boolean }) {
+function RowsInk({
+  rows,
+  lines,
+  whole = false,
+}: {
+  readonly rows: readonly JsonRow[];
+  readonly lines: number;
+  readonly whole?: boolean;
+}) {
   const [row] = rows;
   const data = whole ? { "data-value": "" } : {};
   if (rows.length === 1 && row !== undefined && lines > 1) {
@@ -147,7 +155,8 @@ function firstInk(pieces: readonly Piece[]): readonly Piece[] {
     }
     for (const segment of piece.segments) {
       if (left <= 0 || lines <= 0) break;
-      const drawn = segment.kind === "text" ? segment.drawn.split("\n").slice(0, lines).join("\n").slice(0, left) : segment.drawn;
+      const drawn =
+        segment.kind === "text" ? segment.drawn.split("\n").slice(0, lines).join("\n").slice(0, left) : segment.drawn;
       left -= drawn.length;
       lines -= segment.kind === "text" ? segment.drawn.split("\n").length - 1 : 0;
       kept.push({ kind: piece.kind, drawn, segments: [{ ...segment, drawn }] });

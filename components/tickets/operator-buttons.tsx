@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useActions } from "@/components/console/actions";
 import { OperatorDialog } from "@/components/console/operator-dialog";
 import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/input";
 import type { TicketPage } from "@/lib/protocol/console-view";
 
@@ -50,7 +51,15 @@ const DEADLINES = [
   { value: "86400000", label: "1 day" },
 ] as const;
 
-function OperatorDialogs({ page, open, onClose }: { readonly page: TicketPage; readonly open: Open; readonly onClose: () => void }) {
+function OperatorDialogs({
+  page,
+  open,
+  onClose,
+}: {
+  readonly page: TicketPage;
+  readonly open: Open;
+  readonly onClose: () => void;
+}) {
   const { cancelCall, cancelRun, replaceTicket } = useActions();
   const [deadline, setDeadline] = useState("");
   const touched = [
@@ -65,18 +74,25 @@ function OperatorDialogs({ page, open, onClose }: { readonly page: TicketPage; r
         title="Replace ticket"
         says="Asks again under a new id, with a fresh deadline. This ticket is superseded and never decided; the call stays as it is."
         touched={touched}
-        act={(reason) => replaceTicket({ ticket_id: page.ticket_id, reason, deadline_in_ms: deadline === "" ? null : Number(deadline) })}
+        act={(reason) =>
+          replaceTicket({
+            ticket_id: page.ticket_id,
+            reason,
+            deadline_in_ms: deadline === "" ? null : Number(deadline),
+          })
+        }
       >
-        <label className="grid gap-1">
-          <span className="font-medium">Deadline</span>
-          <Select value={deadline} onChange={(event) => setDeadline(event.target.value)}>
-            {DEADLINES.map((choice) => (
-              <option key={choice.value} value={choice.value}>
-                {choice.label}
-              </option>
-            ))}
-          </Select>
-        </label>
+        <Field label="Deadline">
+          {(id) => (
+            <Select id={id} value={deadline} onChange={(event) => setDeadline(event.target.value)}>
+              {DEADLINES.map((choice) => (
+                <option key={choice.value} value={choice.value}>
+                  {choice.label}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
       </OperatorDialog>
       <OperatorDialog
         open={open === "cancel_call"}

@@ -1,6 +1,17 @@
 "use client";
 
-import { Ban, CircleCheck, CircleSlash, GitCompare, MessageSquareReply, OctagonX, Play, Replace, TimerOff, Users } from "lucide-react";
+import {
+  Ban,
+  CircleCheck,
+  CircleSlash,
+  GitCompare,
+  MessageSquareReply,
+  OctagonX,
+  Play,
+  Replace,
+  TimerOff,
+  Users,
+} from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { Quoted } from "@/components/console/pieces";
@@ -11,7 +22,18 @@ import type { ClosedBy, ShownRefusal, TicketPage, Verdict } from "@/lib/protocol
 import type { Tone } from "@/lib/protocol/verdict-words";
 import type { Decision, DecisionState } from "./use-decision";
 
-const DONE: Readonly<Record<Verdict, { readonly word: string; readonly lower: string; readonly icon: typeof Ban; readonly tone: Tone; readonly noun: string }>> = {
+const DONE: Readonly<
+  Record<
+    Verdict,
+    {
+      readonly word: string;
+      readonly lower: string;
+      readonly icon: typeof Ban;
+      readonly tone: Tone;
+      readonly noun: string;
+    }
+  >
+> = {
   allow: { word: "Allowed", lower: "allowed", icon: CircleCheck, tone: "ok", noun: "Allow" },
   deny: { word: "Denied", lower: "denied", icon: Ban, tone: "bad", noun: "Deny" },
   answer: { word: "Answered", lower: "answered", icon: MessageSquareReply, tone: "ok", noun: "Answer" },
@@ -38,7 +60,8 @@ function OutcomeLine({ icon: Icon, tone, children }: LineProps) {
 export function ClosedOutcome({ page, sent }: { readonly page: TicketPage; readonly sent: Sent | null }) {
   const closed = page.closed_by;
   if (closed === null) return null;
-  if (closed.kind === "decision" && closed.verdict !== null) return <DecidedOutcome page={page} closed={closed} verdict={closed.verdict} sent={sent} />;
+  if (closed.kind === "decision" && closed.verdict !== null)
+    return <DecidedOutcome page={page} closed={closed} verdict={closed.verdict} sent={sent} />;
   const { icon, tone, words } = CLOSINGS[closed.kind === "decision" ? "cancelled" : closed.kind];
   return (
     <OutcomeLine icon={icon} tone={tone}>
@@ -71,7 +94,12 @@ export function ClosedOutcome({ page, sent }: { readonly page: TicketPage; reado
   );
 }
 
-const CLOSINGS: Readonly<Record<Exclude<ClosedBy["kind"], "decision">, { readonly icon: typeof Ban; readonly tone: Tone; readonly words: string }>> = {
+const CLOSINGS: Readonly<
+  Record<
+    Exclude<ClosedBy["kind"], "decision">,
+    { readonly icon: typeof Ban; readonly tone: Tone; readonly words: string }
+  >
+> = {
   replaced: { icon: Replace, tone: "off", words: "Replaced" },
   cancelled: { icon: CircleSlash, tone: "off", words: "Cancelled" },
   expiry: { icon: TimerOff, tone: "wait", words: "Closed by its deadline" },
@@ -119,7 +147,8 @@ function DecidedOutcome({ page, closed, verdict, sent }: DecidedProps) {
     <OutcomeLine icon={done.icon} tone={done.tone}>
       <p>
         <b className="font-semibold">
-          {done.word} <Moment atMs={closed.at_ms} /> by {closed.by_reader ? "you" : <Quoted text={closed.actor ?? "someone"} />}.
+          {done.word} <Moment atMs={closed.at_ms} /> by{" "}
+          {closed.by_reader ? "you" : <Quoted text={closed.actor ?? "someone"} />}.
         </b>{" "}
         <span className="text-muted-foreground">
           {closed.reason !== null && (
@@ -144,7 +173,10 @@ function secondsBetween(fromMs: number, toMs: number): string {
 
 function afterwards(page: TicketPage, verdict: Verdict): string {
   const call = page.call;
-  if (verdict === "deny") return call?.on_deny === "stop_run" ? "The run is stopped." : "The agent is told, with the reason; its run goes on.";
+  if (verdict === "deny")
+    return call?.on_deny === "stop_run"
+      ? "The run is stopped."
+      : "The agent is told, with the reason; its run goes on.";
   if (verdict !== "allow" || call === null) return "The run goes on.";
   if (call.status === "approved") return "Not picked up yet. It will run once, on the proposal you read.";
   if (call.status === "executing") return "It is being executed.";
@@ -191,7 +223,10 @@ export function AnsweredOutcome({ state, decision }: AnsweredProps) {
 
 function RefusedOutcome({ refusal, decision }: { readonly refusal: ShownRefusal; readonly decision: Decision }) {
   return (
-    <OutcomeLine icon={refusal.code === "stale_view" ? GitCompare : OctagonX} tone={refusal.code === "stale_view" ? "wait" : "bad"}>
+    <OutcomeLine
+      icon={refusal.code === "stale_view" ? GitCompare : OctagonX}
+      tone={refusal.code === "stale_view" ? "wait" : "bad"}
+    >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <p className="min-w-0 flex-1">
           <b className="font-semibold">{refusal.title}. Nothing was decided.</b>{" "}

@@ -25,7 +25,10 @@ export function ProposalSection({ page, verified, before, frame, opened, onOpen 
   const [raw, setRaw] = useState(false);
   const { fields } = verified;
   const openedAll = fields.filter((field) => !isLong(field) || opened.has(field.path)).length;
-  const rows = useMemo(() => (raw && verified.proposalText !== "" ? jsonRows(verified.proposalText as CanonicalJson) : []), [raw, verified.proposalText]);
+  const rows = useMemo(
+    () => (raw && verified.proposalText !== "" ? jsonRows(verified.proposalText as CanonicalJson) : []),
+    [raw, verified.proposalText],
+  );
   return (
     <section className="section mt-[22px]" aria-labelledby="proposal">
       <div className="section-head">

@@ -73,7 +73,12 @@ function FieldRow({ field, compared, before, opened, onOpen }: FieldProps) {
         <Segments segments={field.drawnPath} />
       </th>
       <td>
-        <FieldValue field={field} before={same ? null : was} open={opened.has(field.path)} onOpen={() => onOpen(field.path)} />
+        <FieldValue
+          field={field}
+          before={same ? null : was}
+          open={opened.has(field.path)}
+          onOpen={() => onOpen(field.path)}
+        />
       </td>
       {compared && (
         <>
@@ -102,7 +107,13 @@ function FieldBlock({ field, compared, before, opened, onOpen }: FieldProps) {
         </span>
         {compared && <Difference field={field} compared={compared} same={same} />}
       </div>
-      <div className={clsx("border-t border-border py-2", typeof field.value !== "string" && "px-3", field.lines === 1 && "px-3")}>
+      <div
+        className={clsx(
+          "border-t border-border py-2",
+          typeof field.value !== "string" && "px-3",
+          field.lines === 1 && "px-3",
+        )}
+      >
         <div className="mono">
           <FieldValue field={field} before={null} open={opened.has(field.path)} onOpen={() => onOpen(field.path)} />
         </div>
@@ -111,7 +122,15 @@ function FieldBlock({ field, compared, before, opened, onOpen }: FieldProps) {
   );
 }
 
-function Difference({ field, compared, same }: { readonly field: ProposalField; readonly compared: Comparison; readonly same: boolean }) {
+function Difference({
+  field,
+  compared,
+  same,
+}: {
+  readonly field: ProposalField;
+  readonly compared: Comparison;
+  readonly same: boolean;
+}) {
   const novel = compared.novel.find((it) => it.path === field.path);
   if (novel?.kind === "first_ever") return <FirstEver />;
   if (novel?.kind === "largest_so_far") return <LargestSoFar />;

@@ -27,7 +27,9 @@ export function useAnswerDraft(page: TicketPage): Question {
   const form = useMemo(() => answerForm(schema, parsed(page.options_text)), [schema, page.options_text]);
   const check = checkAnswer(form, draft, schema);
   const faults = check.ok ? {} : check.faults;
-  const shown = pressed ? faults : Object.fromEntries(Object.entries(faults).filter(([name]) => (draft[name] ?? "") !== ""));
+  const shown = pressed
+    ? faults
+    : Object.fromEntries(Object.entries(faults).filter(([name]) => (draft[name] ?? "") !== ""));
   return {
     form,
     draft,
@@ -66,7 +68,12 @@ export function QuestionSection({ page, verified, question }: QuestionSectionPro
       </div>
       {page.kind === "question" && page.status === "open" && page.expired_ms === null && page.may.decide && (
         <form className="mt-4" onSubmit={(event) => event.preventDefault()}>
-          <AnswerFields form={question.form} draft={question.draft} faults={question.faults} onChange={question.change} />
+          <AnswerFields
+            form={question.form}
+            draft={question.draft}
+            faults={question.faults}
+            onChange={question.change}
+          />
         </form>
       )}
     </section>

@@ -90,12 +90,17 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
   const frame = useRef<HTMLDivElement>(null);
   const found = useMemo(() => findings(verified.fields), [verified.fields]);
   const hidden = hiddenCount(found);
-  const folded = verified.fields.find((field) => isLong(field) && !opened.has(field.path));
+  // A question is drawn as its words and its form, a pause as its reason: both are whole.
+  const folded =
+    page.kind === "permission" ? verified.fields.find((field) => isLong(field) && !opened.has(field.path)) : undefined;
   const drawnHash = useDrawnHash(frame, verified, opened, page.kind === "permission");
   const decision = useDecision({ ticketId: page.ticket_id, viewDigest: verified.viewDigest, viewToken });
   const settled = useViewSettled(verified.viewDigest);
   const question = useAnswerDraft(page);
-  const before = useMemo(() => (page.compared ? (proposalFields(page.compared.proposal_text) ?? []) : []), [page.compared]);
+  const before = useMemo(
+    () => (page.compared ? (proposalFields(page.compared.proposal_text) ?? []) : []),
+    [page.compared],
+  );
   useTicketKeys(frame);
 
   const isTrue = verified.ok && (drawnHash === null || drawnHash === verified.storedHash);
@@ -116,7 +121,9 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
           <div className="ticket-column">
             <TicketTitle page={page} />
             <TicketFactsLine page={page} hidden={hidden} />
-            {newer && verified.view && <StaleView read={verified.view} now={newer.verified} revision={newer.page.revision} onShow={showNewer} />}
+            {newer && verified.view && (
+              <StaleView read={verified.view} now={newer.verified} revision={newer.page.revision} onShow={showNewer} />
+            )}
             {!isTrue && <NotVerified drawn={drawnHash ?? verified.hash} stored={verified.storedHash} />}
             <ExpiredNotice page={page} />
             {found.length > 0 && <FindingsTable found={found} />}
@@ -151,7 +158,12 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
 }
 
 /** Read back from the page itself, after each drawing: what is hashed is what stands there. Null while a part is folded. */
-function useDrawnHash(frame: RefObject<HTMLDivElement | null>, verified: VerifiedView, opened: ReadonlySet<string>, isTable: boolean): string | null {
+function useDrawnHash(
+  frame: RefObject<HTMLDivElement | null>,
+  verified: VerifiedView,
+  opened: ReadonlySet<string>,
+  isTable: boolean,
+): string | null {
   const [hash, setHash] = useState<string | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn changes with these two, and is read from the page.
   useEffect(() => {
@@ -201,12 +213,13 @@ function Claim({ words }: { readonly words: string }) {
 /** V, O, H and Escape; A, D and R belong to the decision bar. */
 function useTicketKeys(frame: RefObject<HTMLDivElement | null>): void {
   const router = useRouter();
+  // Escape leaves the armed state first.
+  const leave = () => document.querySelector(".armed") === null && router.push("/inbox");
   const press = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
   useShortcuts({
     v: () => press('[data-view-switch] button[aria-pressed="false"]'),
     o: () => frame.current?.querySelector<HTMLElement>("[data-fold-button]")?.click(),
     h: () => press('[aria-label="Copy proposal hash"]'),
-    // Escape leaves the armed state first.
-    Escape: () => document.querySelector(".armed") === null && router.push("/inbox"),
+    Escape: leave,
   });
 }

@@ -1,6 +1,6 @@
 "use client";
 
-import { ArrowRight } from "lucide-react";
+import { ArrowRight, ScanEye } from "lucide-react";
 import { Quoted } from "@/components/console/pieces";
 import { RiskMark } from "@/components/console/risk";
 import { Status, TONE_CLASS } from "@/components/console/status";
@@ -8,7 +8,6 @@ import { TICKET_LOOKS, type TicketLookName } from "@/components/console/status-t
 import { Due, Moment } from "@/components/console/time";
 import { canonicalJson, isObject, type JsonValue, readJson } from "@/lib/protocol/canonical-json";
 import type { TicketPage } from "@/lib/protocol/console-view";
-import { ScanEye } from "lucide-react";
 
 /** The action and its target, from the view's own text. */
 export function targetOf(page: TicketPage): { readonly action: string; readonly target: string | null } {
@@ -53,7 +52,11 @@ function cut(text: string): string {
   return text.length > LONGEST_TITLE ? `${text.slice(0, LONGEST_TITLE)}…` : text;
 }
 
-const WAITS = { permission: "awaiting a decision", question: "awaiting an answer", pause: "awaiting Continue" } as const;
+const WAITS = {
+  permission: "awaiting a decision",
+  question: "awaiting an answer",
+  pause: "awaiting Continue",
+} as const;
 
 export function TicketFactsLine({ page, hidden }: { readonly page: TicketPage; readonly hidden: number }) {
   const name = lookName(page);

@@ -81,7 +81,10 @@ export function useDecision(target: Target): Decision {
     void transmit(state.request);
   }, [transmit, state]);
 
-  const arm = useCallback(() => setState((now) => (now.kind === "calm" ? { kind: "armed", sinceMs: performance.now() } : now)), []);
+  const arm = useCallback(
+    () => setState((now) => (now.kind === "calm" ? { kind: "armed", sinceMs: performance.now() } : now)),
+    [],
+  );
   const disarm = useCallback(() => setState((now) => (now.kind === "armed" ? { kind: "calm" } : now)), []);
   const forget = useCallback(() => setState({ kind: "calm" }), []);
   return { state, arm, disarm, send, resend, forget };

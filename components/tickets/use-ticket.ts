@@ -34,9 +34,15 @@ export function useShownTicket(fresh: TicketPage): ShownTicket {
   const [drawn, setDrawn] = useState(fresh);
   const isSameView = drawn.view_text === fresh.view_text || drawn.ticket_id !== fresh.ticket_id;
   const base = isSameView || fresh.status !== "open" ? fresh : drawn;
-  const verified = useMemo(() => verifyView(base.view_text, base.ticket_id, base.proposal_hash), [base.view_text, base.ticket_id, base.proposal_hash]);
+  const verified = useMemo(
+    () => verifyView(base.view_text, base.ticket_id, base.proposal_hash),
+    [base.view_text, base.ticket_id, base.proposal_hash],
+  );
   const newer = useMemo(
-    () => (base === fresh ? null : { page: fresh, verified: verifyView(fresh.view_text, fresh.ticket_id, fresh.proposal_hash) }),
+    () =>
+      base === fresh
+        ? null
+        : { page: fresh, verified: verifyView(fresh.view_text, fresh.ticket_id, fresh.proposal_hash) },
     [base, fresh],
   );
   const viewToken = useFirstToken(base, verified.viewDigest);

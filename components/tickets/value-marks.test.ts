@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { differenceMarks } from "./value-marks";
 
-const inked = (now: string, before: string) => differenceMarks(now, before, false).map(({ from, to }) => now.slice(from, to));
+const inked = (now: string, before: string) =>
+  differenceMarks(now, before, false).map(({ from, to }) => now.slice(from, to));
 
 test("characters at the same place that differ are marked in runs", () => {
   expect(inked('"DE8937040044"', '"DH5939281092"')).toEqual(["E8", "7040", "44"]);

@@ -1,8 +1,7 @@
 "use client";
 
 import { Equal, GitCompare, History, OctagonX, RefreshCw, TimerOff } from "lucide-react";
-import { Hash } from "@/components/console/hash";
-import { Marked } from "@/components/console/hash";
+import { Hash, Marked } from "@/components/console/hash";
 import { Quoted } from "@/components/console/pieces";
 import { TONE_CLASS } from "@/components/console/status";
 import { Ago, Moment } from "@/components/console/time";
@@ -18,7 +17,9 @@ export function NotVerified({ drawn, stored }: { readonly drawn: string; readonl
       <OctagonX className="icon" aria-hidden="true" />
       <div className="min-w-0">
         <p className="font-medium">This page does not hash to the stored proposal. Allow is off.</p>
-        <p className="text-muted-foreground">Deny still works. Reload; if it stays, tell an owner before anyone decides.</p>
+        <p className="text-muted-foreground">
+          Deny still works. Reload; if it stays, tell an owner before anyone decides.
+        </p>
         <dl className="comparison mt-2">
           <dt>this page</dt>
           <dd>
@@ -78,7 +79,9 @@ export function StaleView({ read, now, revision, onShow }: StaleViewProps) {
         <GitCompare className="icon" aria-hidden="true" />
         <div className="min-w-0 flex-1">
           <p className="font-medium">This ticket changed while you read it. Nothing was decided.</p>
-          <p className="text-muted-foreground">Read what is new, then decide. Allow and Deny return with revision {revision}.</p>
+          <p className="text-muted-foreground">
+            Read what is new, then decide. Allow and Deny return with revision {revision}.
+          </p>
         </div>
         <Button look="primary" onClick={onShow}>
           <RefreshCw className="icon icon-sm" aria-hidden="true" />
@@ -99,8 +102,20 @@ export function StaleView({ read, now, revision, onShow }: StaleViewProps) {
               <th scope="row" className="text-muted-foreground">
                 {fact.name}
               </th>
-              <td className="mono text-muted-foreground">{fact.atMs.read === null ? <Marked text={fact.read} other={fact.now} /> : <Moment atMs={fact.atMs.read} />}</td>
-              <td className="mono">{fact.atMs.now === null ? <Marked text={fact.now} other={fact.read} /> : <Moment atMs={fact.atMs.now} />}</td>
+              <td className="mono text-muted-foreground">
+                {fact.atMs.read === null ? (
+                  <Marked text={fact.read} other={fact.now} />
+                ) : (
+                  <Moment atMs={fact.atMs.read} />
+                )}
+              </td>
+              <td className="mono">
+                {fact.atMs.now === null ? (
+                  <Marked text={fact.now} other={fact.read} />
+                ) : (
+                  <Moment atMs={fact.atMs.now} />
+                )}
+              </td>
             </tr>
           ))}
           {sameProposal && (
@@ -142,7 +157,10 @@ function changedFacts(read: JsonObject, now: JsonObject): readonly ChangedFact[]
         name: name.replace(/_ms$/, "").replaceAll("_", " "),
         read: canonicalJson(then),
         now: canonicalJson(present),
-        atMs: { read: isMoment && typeof then === "number" ? then : null, now: isMoment && typeof present === "number" ? present : null },
+        atMs: {
+          read: isMoment && typeof then === "number" ? then : null,
+          now: isMoment && typeof present === "number" ? present : null,
+        },
       };
     })
     .filter((fact) => fact.read !== fact.now);

@@ -14,14 +14,20 @@ export function RefusalDetail({ line }: { readonly line: TraceLine }) {
   return (
     <div role="row">
       <div role="cell" className="trace-detail grid gap-3">
-      {reference !== null && <HashComparison lines={lines} reference={reference} says={reference.name === "approval" ? "what was allowed" : "what is stored"} />}
-      {pairs.length > 0 && (
-        <dl className="comparison">
-          {pairs.map((pair) => (
-            <Pair key={pair.name} pair={pair} />
-          ))}
-        </dl>
-      )}
+        {reference !== null && (
+          <HashComparison
+            lines={lines}
+            reference={reference}
+            says={reference.name === "approval" ? "what was allowed" : "what is stored"}
+          />
+        )}
+        {pairs.length > 0 && (
+          <dl className="comparison">
+            {pairs.map((pair) => (
+              <Pair key={pair.name} pair={pair} />
+            ))}
+          </dl>
+        )}
       </div>
     </div>
   );
@@ -40,7 +46,9 @@ function Pair({ pair }: { readonly pair: ReturnType<typeof refusedPairs>[number]
       <dd className="mono">
         <Marked text={pair.supplied} other={pair.frozen} />
       </dd>
-      <dd className={count === 0 ? "says" : "says says-differ"}>{count === 0 ? "equal" : `${count} of ${length} differ`}</dd>
+      <dd className={count === 0 ? "says" : "says says-differ"}>
+        {count === 0 ? "equal" : `${count} of ${length} differ`}
+      </dd>
       <dt>{pair.name} frozen</dt>
       <dd className="mono equal">
         <Quoted text={pair.frozen} />

@@ -22,15 +22,25 @@ export function TraceRowLine({ line, selected, onOpen }: TraceRowLineProps) {
   const reason = reasonCode(line);
   return (
     <>
-      {/* biome-ignore lint/a11y/useSemanticElements: a grid row, drawn virtually, cannot be a tr. */}
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the button in it is. */}
-      <div role="row" className="trace-row" data-refused={line.refused || undefined} data-selected={selected || undefined} data-seq={line.seq}>
+      <div
+        role="row"
+        className="trace-row"
+        data-refused={line.refused || undefined}
+        data-selected={selected || undefined}
+        data-seq={line.seq}
+      >
         <span role="cell">{line.seq}</span>
         <span role="cell" className="cell-time">
           <TraceTime at={line.at} />
         </span>
         <span role="cell" className="cell-event">
-          <button type="button" className={`row-link status ${TONE_CLASS[look.tone]} h-6`} aria-label={`Event ${line.seq}, ${line.typeWord}, open payload`} aria-expanded={selected} onClick={onOpen}>
+          <button
+            type="button"
+            className={`row-link status ${TONE_CLASS[look.tone]} h-6`}
+            aria-label={`Event ${line.seq}, ${line.typeWord}, open payload`}
+            aria-expanded={selected}
+            onClick={onOpen}
+          >
             <look.icon className="icon icon-sm" aria-hidden="true" />
             <span className="mono">{line.typeWord}</span>
           </button>

@@ -14,7 +14,11 @@ export function TraceScreen({ runId }: { readonly runId: string }) {
   return (
     <>
       <RunTopBar runId={runId} page={page ?? null}>
-        <Link className="mono cut min-w-0 text-muted-foreground hover:text-foreground" href={`/runs/${encodeURIComponent(runId)}`} title={runId}>
+        <Link
+          className="mono cut min-w-0 text-muted-foreground hover:text-foreground"
+          href={`/runs/${encodeURIComponent(runId)}`}
+          title={runId}
+        >
           <Quoted text={runId} />
         </Link>
         <span className="text-faint" aria-hidden="true">
@@ -30,7 +34,12 @@ export function TraceScreen({ runId }: { readonly runId: string }) {
       ) : isMissing(query.error) ? (
         <NoSuchRun />
       ) : (
-        <Failing what="The trace" unknown="This says nothing about what happened; the record is kept." error={query.error} onRetry={() => void query.refetch()} />
+        <Failing
+          what="The trace"
+          unknown="This says nothing about what happened; the record is kept."
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
       )}
     </>
   );

@@ -30,7 +30,10 @@ export function TraceSection({ runId, workspaceId, refusals }: TraceSectionProps
   const chain = useChain(rows, !query.isFetching && query.isSuccess, workspaceId, runId);
   const [filters, setFilters] = useQueryStates(FILTERS, { history: "replace" });
   const shown = useMemo(
-    () => lines.filter((line) => (!filters.refused || line.refused) && (filters.type === null || line.typeWord === filters.type)),
+    () =>
+      lines.filter(
+        (line) => (!filters.refused || line.refused) && (filters.type === null || line.typeWord === filters.type),
+      ),
     [lines, filters.refused, filters.type],
   );
   const selected = lines.find((line) => line.seq === filters.event) ?? null;
@@ -38,7 +41,8 @@ export function TraceSection({ runId, workspaceId, refusals }: TraceSectionProps
     const next = shown[shown.findIndex((line) => line.seq === filters.event) + by];
     if (next) void setFilters({ event: next.seq });
   };
-  useShortcuts({ j: () => step(1), k: () => step(-1), Escape: () => void setFilters({ event: null }) });
+  const close = () => void setFilters({ event: null });
+  useShortcuts({ j: () => step(1), k: () => step(-1), Escape: close });
   return (
     <section aria-labelledby="trace">
       <div className="filterbar border-b-0">
@@ -47,7 +51,12 @@ export function TraceSection({ runId, workspaceId, refusals }: TraceSectionProps
         </h2>
         {query.isSuccess && <ChainMark chain={chain} />}
         <span className="ml-auto" />
-        <button type="button" className="chip" aria-pressed={filters.refused} onClick={() => void setFilters({ refused: filters.refused ? null : true })}>
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={filters.refused}
+          onClick={() => void setFilters({ refused: filters.refused ? null : true })}
+        >
           <OctagonX className="icon icon-sm" aria-hidden="true" />
           Refusals <b>{refusals}</b>
         </button>
@@ -61,11 +70,21 @@ export function TraceSection({ runId, workspaceId, refusals }: TraceSectionProps
       </div>
       <div className="trace-split" data-drawer={selected ? "" : undefined}>
         {query.isError && rows.length === 0 ? (
-          <Failing what="The trace" unknown="This says nothing about what happened; the record is kept." error={query.error} onRetry={() => void query.refetch()} />
+          <Failing
+            what="The trace"
+            unknown="This says nothing about what happened; the record is kept."
+            error={query.error}
+            onRetry={() => void query.refetch()}
+          />
         ) : query.isPending ? (
           <LoadingRows what="the trace" dense />
         ) : (
-          <TraceTable lines={shown} selected={filters.event} total={lines.length} onOpen={(seq) => void setFilters({ event: seq === filters.event ? null : seq })} />
+          <TraceTable
+            lines={shown}
+            selected={filters.event}
+            total={lines.length}
+            onOpen={(seq) => void setFilters({ event: seq === filters.event ? null : seq })}
+          />
         )}
         {selected && <PayloadDrawer line={selected} onStep={step} onClose={() => void setFilters({ event: null })} />}
       </div>
@@ -86,7 +105,9 @@ function TraceTable({ lines, selected, total, onOpen }: TraceTableProps) {
   if (lines.length === 0) {
     return (
       <State icon={ListFilter} tone="off" title={total === 0 ? "No event yet" : "No event matches"}>
-        <p>{total === 0 ? "The first one is written with the run’s first step." : `${total} events are in the trace.`}</p>
+        <p>
+          {total === 0 ? "The first one is written with the run’s first step." : `${total} events are in the trace.`}
+        </p>
       </State>
     );
   }
@@ -108,7 +129,11 @@ function TraceTable({ lines, selected, total, onOpen }: TraceTableProps) {
           </span>
         </div>
       </div>
-      {lines.length > DRAWN_WHOLE ? <LongTrace lines={lines} selected={selected} onOpen={onOpen} /> : <ShortTrace lines={lines} selected={selected} onOpen={onOpen} />}
+      {lines.length > DRAWN_WHOLE ? (
+        <LongTrace lines={lines} selected={selected} onOpen={onOpen} />
+      ) : (
+        <ShortTrace lines={lines} selected={selected} onOpen={onOpen} />
+      )}
     </div>
   );
 }
@@ -152,7 +177,13 @@ function LongTrace({ lines, selected, onOpen }: RowsProps) {
       {rows.getVirtualItems().map((item) => {
         const line = lines[item.index];
         return line ? (
-          <div key={item.key} ref={rows.measureElement} data-index={item.index} className="absolute inset-x-0 top-0" style={{ transform: `translateY(${item.start - top}px)` }}>
+          <div
+            key={item.key}
+            ref={rows.measureElement}
+            data-index={item.index}
+            className="absolute inset-x-0 top-0"
+            style={{ transform: `translateY(${item.start - top}px)` }}
+          >
             <TraceRowLine line={line} selected={line.seq === selected} onOpen={() => onOpen(line.seq)} />
           </div>
         ) : null;

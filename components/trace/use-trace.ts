@@ -17,7 +17,10 @@ export function useTraceQuery(runId: string) {
       let rows = queries.getQueryData<readonly TraceRow[]>(queryKey) ?? [];
       for (;;) {
         const after = String(rows.at(-1)?.seq ?? 0);
-        const page = await readConsole<TracePage>(pathWith(`/console/runs/${encodeURIComponent(runId)}/trace`, { after }), signal);
+        const page = await readConsole<TracePage>(
+          pathWith(`/console/runs/${encodeURIComponent(runId)}/trace`, { after }),
+          signal,
+        );
         if (page.rows.length > 0) rows = [...rows, ...page.rows];
         if (!page.more) return rows;
         // The first windows are shown while the rest is read.

@@ -18,7 +18,14 @@ const form = answerForm(SCHEMA, null);
 const check = (draft: Record<string, string>) => checkAnswer(form, draft, SCHEMA);
 
 test("the form's values become canonical JSON, exactly as typed", () => {
-  const draft = { payment_id: '"certificate_8544743"', max_amount: "12.50", order: "2512292042121000001", note: "", extra: "[1]", urgent: "true" };
+  const draft = {
+    payment_id: '"certificate_8544743"',
+    max_amount: "12.50",
+    order: "2512292042121000001",
+    note: "",
+    extra: "[1]",
+    urgent: "true",
+  };
   expect(check(draft)).toEqual({
     ok: true,
     text: '{"extra":[1],"max_amount":12.5,"order":2512292042121000001,"payment_id":"certificate_8544743","urgent":true}',

@@ -20,7 +20,8 @@ export interface AnswerField {
 }
 
 export function answerForm(schema: JsonValue, options: JsonValue): AnswerForm {
-  if (schema === null || schema === true) return isArray(options) && options.length > 0 ? { kind: "choice", choices: options } : { kind: "text" };
+  if (schema === null || schema === true)
+    return isArray(options) && options.length > 0 ? { kind: "choice", choices: options } : { kind: "text" };
   if (!isObject(schema)) return { kind: "json" };
   if (isArray(schema.enum ?? null)) return { kind: "choice", choices: choicesOf(schema) };
   if (schema.type === "string") return { kind: "text" };
@@ -82,11 +83,14 @@ export type AnswerCheck =
 export function checkAnswer(form: AnswerForm, draft: AnswerDraft, schema: JsonValue): AnswerCheck {
   const read = form.kind === "fields" ? readFields(form.fields, draft) : readSingle(form, draft[""] ?? "");
   if (!read.ok) return read;
-  if (!satisfiesSchema(schema, read.value)) return { ok: false, faults: { "": "This does not satisfy the question’s schema." } };
+  if (!satisfiesSchema(schema, read.value))
+    return { ok: false, faults: { "": "This does not satisfy the question’s schema." } };
   return { ok: true, text: canonicalJson(read.value) };
 }
 
-type Read = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly faults: Readonly<Record<string, string>> };
+type Read =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly faults: Readonly<Record<string, string>> };
 
 function readSingle(form: AnswerForm, typed: string): Read {
   if (typed === "") return { ok: false, faults: { "": "Write an answer." } };
@@ -111,9 +115,13 @@ function readFields(fields: readonly AnswerField[], draft: AnswerDraft): Read {
   return Object.keys(faults).length > 0 ? { ok: false, faults } : { ok: true, value };
 }
 
-function readField(field: AnswerField, typed: string): { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly fault: string } {
+function readField(
+  field: AnswerField,
+  typed: string,
+): { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly fault: string } {
   if (field.type === "string") {
-    if (field.longest !== null && typed.length > field.longest) return { ok: false, fault: `longer than ${field.longest} characters` };
+    if (field.longest !== null && typed.length > field.longest)
+      return { ok: false, fault: `longer than ${field.longest} characters` };
     return { ok: true, value: typed };
   }
   const read = readJson(typed.trim());
@@ -122,12 +130,18 @@ function readField(field: AnswerField, typed: string): { readonly ok: true; read
   return { ok: true, value: read.value };
 }
 
-function readNumber(field: AnswerField, typed: string, value: JsonValue): { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly fault: string } {
+function readNumber(
+  field: AnswerField,
+  typed: string,
+  value: JsonValue,
+): { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly fault: string } {
   const isNumber = typeof value === "number" || typeof value === "bigint";
   if (!isNumber || (field.type === "integer" && typeof value === "number" && !Number.isInteger(value))) {
     return { ok: false, fault: `${typed} is no ${field.type}` };
   }
-  if (field.most !== null && Number(value) > field.most) return { ok: false, fault: `${typed} is over ${field.most}, the most this question takes` };
-  if (field.least !== null && Number(value) < field.least) return { ok: false, fault: `${typed} is under ${field.least}, the least this question takes` };
+  if (field.most !== null && Number(value) > field.most)
+    return { ok: false, fault: `${typed} is over ${field.most}, the most this question takes` };
+  if (field.least !== null && Number(value) < field.least)
+    return { ok: false, fault: `${typed} is under ${field.least}, the least this question takes` };
   return { ok: true, value };
 }

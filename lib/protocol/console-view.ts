@@ -242,7 +242,9 @@ export interface BulkDecisions {
 }
 
 /** Refused as a whole only where nobody may knock; each item has its own answer. */
-export type BulkDecisionAnswer = ({ readonly ok: true } & BulkDecisions) | { readonly ok: false; readonly refusal: ShownRefusal };
+export type BulkDecisionAnswer =
+  | ({ readonly ok: true } & BulkDecisions)
+  | { readonly ok: false; readonly refusal: ShownRefusal };
 
 /** Cancel call, Cancel run, Replace ticket, Settle: done and told, or refused and told. */
 export type OperatorAnswer =

@@ -49,7 +49,15 @@ function field(path: string, value: JsonValue): ProposalField {
     rows,
     bytes: new TextEncoder().encode(typeof value === "string" ? value : text).length,
     lines,
-    drawnLines: rows.reduce((sum, row) => sum + row.pieces.map((piece) => piece.drawn).join("").split("\n").length, 0),
+    drawnLines: rows.reduce(
+      (sum, row) =>
+        sum +
+        row.pieces
+          .map((piece) => piece.drawn)
+          .join("")
+          .split("\n").length,
+      0,
+    ),
   };
 }
 

@@ -8,11 +8,27 @@ export interface RefusalGroup {
 }
 
 export const REFUSAL_GROUPS: readonly RefusalGroup[] = [
-  { name: "decisions", word: "Decisions", verbs: ["decide", "answer_pause", "drive_cli_run", "undo", "edit", "ask_back"] },
+  {
+    name: "decisions",
+    word: "Decisions",
+    verbs: ["decide", "answer_pause", "drive_cli_run", "undo", "edit", "ask_back"],
+  },
   { name: "resumes", word: "Resumes", verbs: ["begin", "complete", "renew", "execute_claimed", "answer_own_wait"] },
-  { name: "proposals", word: "Proposals", verbs: ["open_run", "publish_snapshot", "propose", "ask", "wait", "withdraw", "put_state"] },
-  { name: "operations", word: "Operations", verbs: ["replace_ticket", "cancel_ticket", "cancel_run", "pause_run", "settle", "finish", "resume_failed"] },
-  { name: "claims", word: "Claims", verbs: ["enqueue_job", "claim_job", "report_job", "requeue_job", "cancel_job", "interrupt_mailbox"] },
+  {
+    name: "proposals",
+    word: "Proposals",
+    verbs: ["open_run", "publish_snapshot", "propose", "ask", "wait", "withdraw", "put_state"],
+  },
+  {
+    name: "operations",
+    word: "Operations",
+    verbs: ["replace_ticket", "cancel_ticket", "cancel_run", "pause_run", "settle", "finish", "resume_failed"],
+  },
+  {
+    name: "claims",
+    word: "Claims",
+    verbs: ["enqueue_job", "claim_job", "report_job", "requeue_job", "cancel_job", "interrupt_mailbox"],
+  },
 ];
 
 const WORDS: Partial<Readonly<Record<string, string>>> = {

@@ -1,4 +1,11 @@
-import { type CanonicalJson, canonicalJson, isObject, type JsonObject, type JsonValue, readJson } from "./canonical-json";
+import {
+  type CanonicalJson,
+  canonicalJson,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  readJson,
+} from "./canonical-json";
 import type { TraceRow } from "./console-run-view";
 import { attemptedWord } from "./refusal-groups";
 import { quoted, type Sentence, say, time } from "./sentence";
@@ -57,7 +64,9 @@ export function lineSentence({ type, payload }: TraceLine): Sentence {
     case "pending_recorded":
       return say`${subject}waits, ticket ${quoted(short(text(payload.ticket_id) ?? ""))}`;
     case "proposal_verified":
-      return payload.phase === "approval" ? say`At approval: recomputed equals stored` : say`At resume: recomputed equals approved`;
+      return payload.phase === "approval"
+        ? say`At approval: recomputed equals stored`
+        : say`At resume: recomputed equals approved`;
     case "approval_recorded":
       return say`${payload.verdict === "allow" ? "Allow" : "Deny"}${payload.settles === false ? ", more are needed" : ""}${payload.reason ? ", with a reason" : ""}`;
     case "input_received":
@@ -125,7 +134,9 @@ export function refusedHashes(facts: { readonly [name: string]: JsonValue | unde
 }
 
 /** Other pairs of a refusal that explain it: what was sent against what was frozen. */
-export function refusedPairs(payload: JsonObject): readonly { readonly name: string; readonly supplied: string; readonly frozen: string }[] {
+export function refusedPairs(
+  payload: JsonObject,
+): readonly { readonly name: string; readonly supplied: string; readonly frozen: string }[] {
   return PAIRS.flatMap(([name, sent, frozen]) => {
     const supplied = payload[sent];
     const held = payload[frozen];

@@ -3,7 +3,14 @@ import { readTicketView } from "@/db/queries/ticket-view";
 import { type Decided, decideTicket } from "@/db/store/decide";
 import type { Done } from "@/db/store/visit";
 import { canonicalJson, readJson } from "@/lib/protocol/canonical-json";
-import type { BulkDecisionRequest, BulkDecisions, DecisionAnswer, DecisionRequest, Facts, ShownRefusal } from "@/lib/protocol/console-view";
+import type {
+  BulkDecisionRequest,
+  BulkDecisions,
+  DecisionAnswer,
+  DecisionRequest,
+  Facts,
+  ShownRefusal,
+} from "@/lib/protocol/console-view";
 import { sha256Hex } from "@/lib/protocol/hash";
 import { msOf } from "@/lib/protocol/instant";
 import type { Caller } from "@/lib/protocol/principal";
@@ -25,14 +32,28 @@ export async function decideFromConsole(caller: Caller, request: DecisionRequest
   const result = resultOf(request);
   if (!result.ok) return result;
   const view = await readTicketView(db, caller.workspace, request.ticket_id);
-  const shown = view && shownForMs(
-    request.view_token,
-    { ticketId: view.ticket_id, revision: view.revision, person: caller.person ?? "", session: caller.credential ?? "" },
-    Date.now(),
-  );
+  const shown =
+    view &&
+    shownForMs(
+      request.view_token,
+      {
+        ticketId: view.ticket_id,
+        revision: view.revision,
+        person: caller.person ?? "",
+        session: caller.credential ?? "",
+      },
+      Date.now(),
+    );
   const outcome = await decideTicket(db, caller, request.ticket_id, {
     decisionId: request.click_id,
-    bodySha256: sha256Hex(canonicalJson({ answer: request.answer, reason: request.reason, ticket_id: request.ticket_id, verdict: request.verdict })),
+    bodySha256: sha256Hex(
+      canonicalJson({
+        answer: request.answer,
+        reason: request.reason,
+        ticket_id: request.ticket_id,
+        verdict: request.verdict,
+      }),
+    ),
     result: result.value,
     proposalHash: view?.proposal_hash ?? "",
     // Unproved reading counts as a view of nothing: the store refuses it as stale, and keeps the refusal.

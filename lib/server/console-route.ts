@@ -41,7 +41,10 @@ export function guarded<Params extends object>(
       if (cause instanceof Busy) return problem("busy");
       const incident = randomUUID();
       log.error({ incident, route: verb, err: cause }, "a read failed");
-      return Response.json({ title: `The server could not read it, incident ${incident}`, incident }, { status: 500, headers: PRIVATE });
+      return Response.json(
+        { title: `The server could not read it, incident ${incident}`, incident },
+        { status: 500, headers: PRIVATE },
+      );
     }
   };
 }

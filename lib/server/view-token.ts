@@ -30,6 +30,13 @@ export function shownForMs(token: string, view: ShownView, nowMs: number): numbe
 }
 
 function seal(view: ShownView, issuedMs: number): string {
-  const facts = JSON.stringify(["ticket_view_token", view.ticketId, view.revision, view.person, view.session, issuedMs]);
+  const facts = JSON.stringify([
+    "ticket_view_token",
+    view.ticketId,
+    view.revision,
+    view.person,
+    view.session,
+    issuedMs,
+  ]);
   return createHmac("sha256", serverSettings().authSecret).update(facts).digest("base64url");
 }

@@ -2,8 +2,8 @@ import "server-only";
 import { type CanonicalJson, canonicalJson, type JsonValue, readJson } from "@/lib/protocol/canonical-json";
 import type { EffectLine } from "@/lib/protocol/console-view";
 import { effectLine } from "@/lib/protocol/effect-line";
-import { findings, hiddenCount, proposalFields } from "@/lib/protocol/proposal-fields";
 import { proposalText } from "@/lib/protocol/proposal";
+import { findings, hiddenCount, proposalFields } from "@/lib/protocol/proposal-fields";
 
 const STORED_LIMITS = { maxDepth: 256, maxKeys: Number.MAX_SAFE_INTEGER };
 

@@ -1,7 +1,7 @@
 import "server-only";
 import { readRefusals } from "@/db/queries/refusals";
-import { msOf } from "@/lib/protocol/instant";
 import type { RefusalsPage } from "@/lib/protocol/console-run-view";
+import { msOf } from "@/lib/protocol/instant";
 import type { Caller } from "@/lib/protocol/principal";
 import { REFUSAL_GROUPS } from "@/lib/protocol/refusal-groups";
 import { isRefusalCode, refusalRule } from "@/lib/protocol/refusals";
@@ -11,7 +11,12 @@ const PAGE = 100;
 
 export async function loadRefusals(caller: Caller, query: URLSearchParams): Promise<RefusalsPage> {
   const group = REFUSAL_GROUPS.find((it) => it.name === query.get("group"));
-  const filter = { verbs: group?.verbs ?? null, code: query.get("code"), actor: query.get("actor"), surface: query.get("surface") };
+  const filter = {
+    verbs: group?.verbs ?? null,
+    code: query.get("code"),
+    actor: query.get("actor"),
+    surface: query.get("surface"),
+  };
   const reading = await readRefusals(await database(), caller.workspace, filter, PAGE, query.get("cursor"));
   return {
     rows: reading.rows.map((record) => ({

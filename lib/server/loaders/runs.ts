@@ -1,6 +1,6 @@
 import "server-only";
 import type { RunFactsRecord } from "@/db/queries/run-facts";
-import { type BatchCallRecord, readRunPage, type RunPageReading } from "@/db/queries/run-page";
+import { type BatchCallRecord, type RunPageReading, readRunPage } from "@/db/queries/run-page";
 import { readRuns } from "@/db/queries/runs-list";
 import { readTrace } from "@/db/queries/trace";
 import type { BatchView, RunFacts, RunPage, RunsPage, TracePage } from "@/lib/protocol/console-run-view";
@@ -61,7 +61,13 @@ function runPage(caller: Caller, reading: RunPageReading): RunPage {
     events: reading.events,
     batches: batchesOf(reading.calls),
     older_batches: reading.olderBatches,
-    messages: reading.messages.map((it) => ({ seq: it.seq, role: it.role, text: it.text, bytes: it.bytes, at_ms: msOf(it.at) })),
+    messages: reading.messages.map((it) => ({
+      seq: it.seq,
+      role: it.role,
+      text: it.text,
+      bytes: it.bytes,
+      at_ms: msOf(it.at),
+    })),
     may: { operate: may(caller, "cancel_run") === "yes", bundle: may(caller, "read_bundle") === "yes" },
   };
 }
@@ -138,7 +144,12 @@ function batchesOf(calls: readonly BatchCallRecord[]): readonly BatchView[] {
   return steps.map((step) => {
     const own = calls.filter((call) => call.step === step);
     const first = own[0];
-    return { step, mode: first?.mode ?? "parallel", coupling: first?.coupling ?? "independent", calls: own.map(batchCall) };
+    return {
+      step,
+      mode: first?.mode ?? "parallel",
+      coupling: first?.coupling ?? "independent",
+      calls: own.map(batchCall),
+    };
   });
 }
 

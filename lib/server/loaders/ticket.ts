@@ -50,7 +50,10 @@ function ticketPage(caller: Caller, reading: TicketPageReading): TicketPage {
     schema_text: ticket.schema === null ? null : canonicalJson(ticket.schema),
     options_text: ticket.options === null ? null : canonicalJson(ticket.options),
     claim: facts.why,
-    rule: ticket.ruleId === null ? null : { id: ticket.ruleId, version: ticket.ruleVersion, words: `Rule ${ticket.ruleId}` },
+    rule:
+      ticket.ruleId === null
+        ? null
+        : { id: ticket.ruleId, version: ticket.ruleVersion, words: `Rule ${ticket.ruleId}` },
     agent: agentOf(reading),
     compared: call ? comparison(reading) : null,
     denied_before: facts.deniedBefore,
@@ -67,8 +70,16 @@ function ticketPage(caller: Caller, reading: TicketPageReading): TicketPage {
       result_preview: it.result,
     })),
     earlier_calls_count: reading.earlierCount,
-    last_messages: reading.messages.map((it) => ({ seq: it.seq, role: it.role, text: it.text, bytes: it.bytes, at_ms: msOf(it.at) })),
-    who_may_decide: reading.deciders.filter((it) => it.person !== caller.person).map(({ name, role }) => ({ name, role })),
+    last_messages: reading.messages.map((it) => ({
+      seq: it.seq,
+      role: it.role,
+      text: it.text,
+      bytes: it.bytes,
+      at_ms: msOf(it.at),
+    })),
+    who_may_decide: reading.deciders
+      .filter((it) => it.person !== caller.person)
+      .map(({ name, role }) => ({ name, role })),
     late_verdicts: reading.late.map((it) => ({ verdict: it.verdict, actor: it.actor, at_ms: msOf(it.at) })),
     closed_by: closedBy(caller, reading),
     may: rightsOf(caller, reading),
@@ -176,7 +187,10 @@ function closedBy(caller: Caller, { ticket, votes, facts }: TicketPageReading): 
 /** What the page offers. The store judges again, whatever is offered here. */
 function rightsOf(caller: Caller, { ticket, facts }: TicketPageReading): TicketPage["may"] {
   const verb = ticket.kind === "pause" ? "answer_pause" : "decide";
-  const own = ticket.kind !== "pause" && (facts.onBehalfOf === caller.person || facts.openedBy === caller.person) && caller.person !== null;
+  const own =
+    ticket.kind !== "pause" &&
+    (facts.onBehalfOf === caller.person || facts.openedBy === caller.person) &&
+    caller.person !== null;
   const refusal = may(caller, verb) === "no" ? "not_permitted" : own ? "self_approval" : null;
   return {
     decide: refusal === null && ticket.status === "open" && ticket.expiredAt === null,
