@@ -28,7 +28,7 @@ async function openTicketOf(runId: string, action: string): Promise<void> {
 }
 
 test("a recorded airline thread is allowed call by call in the browser, and the worker completes it", async () => {
-  const [runId] = office.replay("airline.jsonl", "rebook-mia");
+  const [runId] = office.replay("airline.jsonl", "rebook");
   await openTicketOf(runId ?? "", "update_reservation_flights");
   await rosa.getByRole("button", { name: "Allow", exact: true }).click();
   await expect(bar()).toContainText("by you");

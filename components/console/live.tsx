@@ -1,6 +1,6 @@
 "use client";
 
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import type { ChangeFrame } from "@/lib/protocol/console-view";
 import { noteServerClock, serverNow } from "./server-clock";
@@ -25,17 +25,11 @@ export function LiveProvider({ path, children }: LiveProviderProps) {
   const [state, setState] = useState<LiveState>({ kind: "connecting" });
   const queries = useQueryClient();
   useEffect(() => {
+    const refresh = new Refresh(queries);
     const stream = new ChangeStream(path, {
       onState: setState,
       onRebuild: () => void queries.invalidateQueries(),
-      onChange: (frame) => {
-        for (const run of frame.runs) void queries.invalidateQueries({ queryKey: ["run", run] });
-        void queries.invalidateQueries({
-          queryKey: ["ticket"],
-          predicate: ({ state: { data } }) => isOfRun(data, frame.runs),
-        });
-        for (const list of LISTS) void queries.invalidateQueries({ queryKey: [list] });
-      },
+      onChange: (frame) => refresh.about(frame.runs),
     });
     stream.open();
     // The machine says that it has no network: waiting for silence would be a lie of 25 s.
@@ -53,10 +47,50 @@ export function useLive(): LiveState {
   return useContext(Live);
 }
 
-const LISTS = ["inbox", "runs", "refusals"] as const;
+const LISTS: readonly unknown[] = ["inbox", "runs", "refusals"];
 
-function isOfRun(page: unknown, runs: readonly string[]): boolean {
-  return typeof page === "object" && page !== null && "run_id" in page && runs.some((run) => run === page.run_id);
+/**
+ * Reads again what changed, one round at a time: changes that come while a round is under way are one further round.
+ * A busy workspace then makes a page read as fast as it can, and never cancels its own reads before they end.
+ */
+class Refresh {
+  readonly #queries: QueryClient;
+  #waiting = new Set<string>();
+  #asked = false;
+  #running = false;
+
+  constructor(queries: QueryClient) {
+    this.#queries = queries;
+  }
+
+  about(runs: readonly string[]): void {
+    for (const run of runs) this.#waiting.add(run);
+    this.#asked = true;
+    if (!this.#running) void this.#rounds();
+  }
+
+  async #rounds(): Promise<void> {
+    this.#running = true;
+    while (this.#asked) {
+      this.#asked = false;
+      const runs = this.#waiting;
+      this.#waiting = new Set();
+      await this.#queries.invalidateQueries({
+        predicate: ({ queryKey, state }) => isAbout(queryKey, state.data, runs),
+      });
+    }
+    this.#running = false;
+  }
+}
+
+function isAbout([kind, id]: readonly unknown[], data: unknown, runs: ReadonlySet<string>): boolean {
+  if (kind === "run") return typeof id === "string" && runs.has(id);
+  if (kind === "ticket") return runs.has(runOf(data) ?? "");
+  return LISTS.includes(kind);
+}
+
+function runOf(page: unknown): string | null {
+  return typeof page === "object" && page !== null && "run_id" in page ? String(page.run_id) : null;
 }
 
 interface StreamEvents {

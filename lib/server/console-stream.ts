@@ -58,7 +58,8 @@ class WorkspaceStream {
     this.#controller = controller;
     this.#unsubscribe = changes().subscribe((change) => {
       if (change === null) this.#changed([]);
-      else if (change.workspace === this.#workspace) this.#changed(change.runs);
+      // A transaction that touched no run is a read, this stream's own ones among them: telling it would never end.
+      else if (change.workspace === this.#workspace && change.runs.length > 0) this.#changed(change.runs);
     });
     this.#timers = [
       setInterval(() => void this.#attempt(() => this.#ping()), PING_MS),
