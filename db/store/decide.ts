@@ -65,7 +65,13 @@ export async function decideTicket(
   return visit(
     scope,
     caller,
-    { verb: "decide", verbOf: (book) => verbFor(book, ticketId), at: { ticket: ticketId }, attempted },
+    {
+      verb: "decide",
+      verbOf: (book) => verbFor(book, ticketId),
+      at: { ticket: ticketId },
+      attempted,
+      beside: (tx) => readRecord(tx, caller, ticketId, attempt.decisionId),
+    },
     (visited) => judgeAndVote(visited, ticketId, attempt),
     (visited) => firstAnswer(visited, ticketId, attempt),
   );
@@ -81,15 +87,36 @@ function verbFor(book: Book, ticketId: string): Verb {
   return ticket.kind === "pause" ? "answer_pause" : "decide";
 }
 
+interface FirstVote {
+  readonly ticketId: string;
+  readonly bodySha256: string;
+  readonly firstAnswer: string;
+}
+
+/** What is on record about the click and about the ticket. */
+interface OnRecord {
+  readonly first: FirstVote | undefined;
+  readonly votes: readonly VoteFacts[];
+}
+
+async function readRecord(tx: Tx, caller: Caller, ticketId: string, decisionId: string): Promise<OnRecord> {
+  const [first, votes] = await Promise.all([readFirstVote(tx, caller, decisionId), readVotes(tx, ticketId)]);
+  return { first, votes };
+}
+
+async function readFirstVote(tx: Tx, caller: Caller, decisionId: string): Promise<FirstVote | undefined> {
+  const [first] = await tx.sql<FirstVote[]>`
+    select ticket_id, body_sha256, first_answer from votes
+    where workspace_id = ${tx.workspace} and principal_id = ${caller.principal} and decision_id = ${decisionId}`;
+  return first;
+}
+
 /** A resend is answered before anything is judged, and only to the one who sent the first. */
-async function firstAnswer(
-  { tx, book, caller }: Visited,
+function firstAnswer(
+  { book, beside: { first } }: Visited<OnRecord>,
   ticketId: string,
   attempt: DecisionAttempt,
-): Promise<Result<Decided, Refusal> | null> {
-  const [first] = await tx.sql<{ ticketId: string; bodySha256: string; firstAnswer: string }[]>`
-    select ticket_id, body_sha256, first_answer from votes
-    where workspace_id = ${tx.workspace} and principal_id = ${caller.principal} and decision_id = ${attempt.decisionId}`;
+): Result<Decided, Refusal> | null {
   if (!first) return null;
   if (first.ticketId !== ticketId || first.bodySha256 !== attempt.bodySha256) {
     return refuse(refusal("decision_id_reused", { decision_id: attempt.decisionId }));
@@ -98,22 +125,22 @@ async function firstAnswer(
   return ok({ ...answer, supersededBy: book.ticketAt(ticketId)?.successor ?? null });
 }
 
-async function judgeAndVote(
-  visited: Visited,
+function judgeAndVote(
+  visited: Visited<OnRecord>,
   ticketId: string,
   attempt: DecisionAttempt,
-): Promise<Result<Decided, Refusal>> {
-  const { tx, book, caller, open } = visited;
+): Result<Decided, Refusal> {
+  const { tx, book, caller, open, beside } = visited;
   const decider: Decider = {
     person: caller.person,
     via: caller.kind === "system" ? "system" : "person",
     forbidKeyOwner: setting(open.rights.settings, "forbid_key_owner") === true,
-    votes: await readVotes(tx, ticketId),
+    votes: beside.votes,
   };
   const voted = decide(book, ticketId, attempt, decider);
   if (!voted.ok) return voted;
   const decided = whatWasDecided(book, caller, voted.value, attempt.result);
-  await insertVote(tx, caller, ticketId, attempt, decided);
+  visited.alongside(() => insertVote(tx, caller, ticketId, attempt, decided));
   return ok(decided);
 }
 

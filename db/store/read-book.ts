@@ -56,7 +56,7 @@ export async function readBook(
   /** A screen or an answer reads without the lock; a verb never does. */
   lock: "lock" | "look" = "lock",
 ): Promise<OpenBook | null> {
-  if ("ticket" in locator && !UUID.test(locator.ticket)) return null;
+  if (namesNothing(locator)) return null;
   const [run, clock, batches, calls, tickets, rights, policy] = await Promise.all([
     readRun(tx, locator, lock),
     readClock(tx, locator),
@@ -80,6 +80,11 @@ export async function readBook(
   });
   const head = clock.hash === null ? startOfTrace(book.run) : { seq: clock.seq, hash: clock.hash };
   return { book, head, highest: clock.highest, lastSeenAt, rights };
+}
+
+/** An id that no ticket can have; asked before it reaches the database, which would take it for a fault. */
+export function namesNothing(locator: Locator): boolean {
+  return "ticket" in locator && !UUID.test(locator.ticket);
 }
 
 /** The run's internal id, as a subquery: every statement of the flight finds it by itself. */

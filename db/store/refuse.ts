@@ -1,7 +1,8 @@
 import { v7 as newId } from "uuid";
 import type { Tx } from "@/db/client";
+import { reference } from "@/lib/protocol/book/words";
 import { canonicalJson, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
-import { hasLoneSurrogate, sha256Hex } from "@/lib/protocol/hash";
+import { hasLoneSurrogate } from "@/lib/protocol/hash";
 import type { Instant } from "@/lib/protocol/instant";
 import type { Verb } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
@@ -55,7 +56,25 @@ export async function recordRefusal<Code extends RefusalCode>(
   const runId = refused?.run.runId ?? null;
   if (NOT_RECORDED.includes(refusal.code)) return { ...refusal, runId, traceSeq: null };
   const traced = LEDGER_ONLY.includes(refusal.code) ? null : refused;
-  const seq = traced ? await traceRefusal(tx, caller, attempted, refusal, traced) : null;
+  const seq = traced ? traced.head.seq + 1 : null;
+  await Promise.all([
+    traced ? traceRefusal(tx, caller, attempted, refusal, traced) : null,
+    insertRefusal(tx, caller, attempted, refusal, {
+      namedRun: attempted.run ?? runId,
+      run: traced?.run.id ?? null,
+      seq,
+    }),
+  ]);
+  return { ...refusal, runId, traceSeq: seq };
+}
+
+async function insertRefusal(
+  tx: Tx,
+  caller: Caller,
+  attempted: Attempted,
+  refusal: Refusal,
+  place: { readonly namedRun: string | null; readonly run: string | null; readonly seq: number | null },
+): Promise<void> {
   const facts = refusal.facts ?? {};
   await tx.sql`insert into refusals ${tx.sql({
     workspaceId: tx.workspace,
@@ -65,7 +84,6 @@ export async function recordRefusal<Code extends RefusalCode>(
     actor: caller.display,
     principalId: caller.principal,
     surface: caller.surface,
-    namedRun: attempted.run ?? runId,
     namedCall: attempted.call ?? textOf(facts.call_ref),
     namedTicket: attempted.ticket ?? null,
     suppliedHash: textOf(facts.supplied_hash),
@@ -73,10 +91,8 @@ export async function recordRefusal<Code extends RefusalCode>(
     storedHash: textOf(facts.stored_hash),
     approvalHash: textOf(facts.approval_hash),
     lateVerdict: textOf(facts.late_verdict),
-    run: traced?.run.id ?? null,
-    seq,
+    ...place,
   })}`;
-  return { ...refusal, runId, traceSeq: seq };
 }
 
 async function traceRefusal(
@@ -85,11 +101,9 @@ async function traceRefusal(
   attempted: Attempted,
   refusal: Refusal,
   { run, head, at }: RefusedRun,
-): Promise<number> {
-  const preview = canonicalJson(attempted.input ?? {}).slice(0, PREVIEW_CHARACTERS);
-  const kept = { kind: "preview", text: hasLoneSurrogate(preview) ? preview.slice(0, -1) : preview };
-  await keepContents(tx, [kept]);
-  const bytes = Buffer.from(kept.text, "utf8");
+): Promise<void> {
+  const cut = canonicalJson(attempted.input ?? {}).slice(0, PREVIEW_CHARACTERS);
+  const text = hasLoneSurrogate(cut) ? cut.slice(0, -1) : cut;
   const payload: JsonObject = {
     reason: refusal.code,
     attempted: attempted.verb,
@@ -97,12 +111,13 @@ async function traceRefusal(
     ...(attempted.call ? { call: attempted.call } : {}),
     ...(attempted.ticket ? { ticket_id: attempted.ticket } : {}),
     ...withoutText(refusal.facts ?? {}),
-    rejected_input: { hash: sha256Hex(bytes), bytes: bytes.length, ref: "content:preview" },
+    rejected_input: reference(text, "content:preview"),
   };
-  const next = await appendTrace(tx, run, head, traceActor(caller), at, [
-    { type: attempted.rejection ?? rejectionType(attempted.verb), payload, refusalCode: refusal.code },
+  const type = attempted.rejection ?? rejectionType(attempted.verb);
+  await Promise.all([
+    keepContents(tx, [{ kind: "preview", text }]),
+    appendTrace(tx, run, head, traceActor(caller), at, [{ type, payload, refusalCode: refusal.code }]),
   ]);
-  return next.seq;
 }
 
 /** A verdict that is turned down, a claim or report that is, anything else that is. Source: protocol §9. */

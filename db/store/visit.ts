@@ -6,29 +6,34 @@ import { may, type Verb } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, type RefusalCode, refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
-import { type Locator, type OpenBook, readBook, type Wanted } from "./read-book";
+import { type Locator, namesNothing, type OpenBook, readBook, type Wanted } from "./read-book";
 import { type Attempted, type Refused, recordRefusal } from "./refuse";
 import { appendTrace, traceActor } from "./trace";
 import { writeBook } from "./write-book";
 
 /** What a verb does to a run: the right it needs, how it names the run, and what it must see. */
-export interface Visit extends Wanted {
+export interface Visit<Beside = undefined> extends Wanted {
   /** The right it takes; where the ticket's target says which, what to call it until that is read. */
   readonly verb: Verb;
   readonly verbOf?: (book: Book) => Verb;
   readonly at: Locator;
   readonly attempted?: Omit<Attempted, "verb">;
+  /** What only this verb reads, sent in the same flight as the book: behind the lock, and without a round trip of its own. */
+  readonly beside?: (tx: Tx) => Promise<Beside>;
   /** Set by complete, which never acts on a lapse that it meets. */
   readonly leavesLapses?: boolean;
   /** Set by the command line's verbs and the worker: they act on runs that the principal did not open. */
   readonly onlyExecutor?: "cli" | "worker";
 }
 
-export interface Visited {
+export interface Visited<Beside = undefined> {
   readonly tx: Tx;
   readonly open: OpenBook;
   readonly book: Book;
   readonly caller: Caller;
+  readonly beside: Beside;
+  /** Rows that only this verb writes, sent in the same flight as the book's. */
+  readonly alongside: (write: () => Promise<unknown>) => void;
 }
 
 /** A verb's answer, and the last event of the run after it. */
@@ -44,16 +49,18 @@ export type Outcome<Value> = Result<Done<Value>, Refused>;
  * One verb, one transaction: lock the run, read the clock, judge, write, note. A refusal is a value and its transaction commits,
  * so that its record stays; what the clock had brought about before (a lapse, a deny rule met on the way) stays with it.
  */
-export async function visit<Value>(
+export async function visit<Value, Beside = undefined>(
   scope: Scope,
   caller: Caller,
-  what: Visit,
-  act: (visited: Visited) => Result<Value, Refusal> | Promise<Result<Value, Refusal>>,
+  what: Visit<Beside>,
+  act: (visited: Visited<Beside>) => Result<Value, Refusal> | Promise<Result<Value, Refusal>>,
   /** An answer on record, given before any right is judged; null when there is none. */
-  recall: (visited: Visited) => Promise<Result<Value, Refusal> | null> = async () => null,
+  recall: (visited: Visited<Beside>) => Result<Value, Refusal> | null = () => null,
 ): Promise<Outcome<Value>> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
-    const open = await readBook(tx, caller, what.at, what);
+    const [open, beside] = namesNothing(what.at)
+      ? [null, undefined]
+      : await Promise.all([readBook(tx, caller, what.at, what), what.beside?.(tx)]);
     const verb = (open && what.verbOf?.(open.book)) ?? what.verb;
     const attempted: Attempted = { ...named(what), ...what.attempted, verb };
     const right = open ? judgeRight(caller, verb, what, open) : "unknown";
@@ -61,21 +68,26 @@ export async function visit<Value>(
       return refuse(await recordRefusal(tx, caller, attempted, unknown(what.at), null));
     }
     const { book } = open;
-    const visited = { tx, open, book, caller };
+    const writes: (() => Promise<unknown>)[] = [];
+    const alongside = (write: () => Promise<unknown>) => void writes.push(write);
+    // Absent exactly where the verb's type says `undefined`.
+    const visited = { tx, open, book, caller, beside: beside as Beside, alongside };
     // A lease that is over acts first, as its own step. A report alone judges the call as it stands.
     if (!what.leavesLapses) lapseOver(book);
-    const outcome =
-      (await recall(visited)) ?? (right === "may" ? await act(visited) : refuse(refusal("not_permitted")));
+    const outcome = recall(visited) ?? (right === "may" ? await act(visited) : refuse(refusal("not_permitted")));
     const { run, now } = book;
-    await writeBook(tx, book, caller);
-    const head = await appendTrace(tx, run, open.head, traceActor(caller), now.at, book.events);
-    await noteSeen(tx, caller, open);
+    const [head] = await Promise.all([
+      appendTrace(tx, run, open.head, traceActor(caller), now.at, book.events),
+      writeBook(tx, book, caller),
+      ...writes.map((write) => write()),
+      noteSeen(tx, caller, open),
+    ]);
     if (outcome.ok) return ok({ value: outcome.value, traceSeq: head.seq, runId: run.runId });
     return refuse(await recordRefusal(tx, caller, attempted, outcome.refusal, { run, head, at: now.at }));
   });
 }
 
-function named({ at, call }: Visit): Omit<Attempted, "verb"> {
+function named<Beside>({ at, call }: Visit<Beside>): Omit<Attempted, "verb"> {
   return {
     run: "run" in at ? at.run : null,
     ticket: "ticket" in at ? at.ticket : null,
@@ -91,7 +103,7 @@ function unknown(at: Locator): Refusal<RefusalCode> {
 function judgeRight(
   caller: Caller,
   verb: Verb,
-  what: Visit,
+  what: Pick<Visit, "onlyExecutor">,
   { book, rights }: OpenBook,
 ): "may" | "may not" | "unknown" {
   const now = caller.kind === "person" ? { kind: caller.kind, role: rights.role } : caller;
