@@ -14,7 +14,7 @@ test("a restart of everything between park and Allow changes nothing", async ({ 
 
   const port = Number(new URL(app.origin).port);
   await app.stop();
-  await expect(rosa.getByText(/Not live since/)).toBeVisible({ timeout: 30_000 });
+  await expect(rosa.getByText(/Decisions are off\./)).toBeVisible({ timeout: 30_000 });
   app = await startApp({ dataDir: app.dataDir, port });
 
   await readTicket(rosa, ticketId);

@@ -76,9 +76,9 @@ function Batch({ batch, title }: { readonly batch: BatchView; readonly title: st
 function CallRow({ call }: { readonly call: BatchCall }) {
   return (
     <tr>
-      <td className="num w-[52px] text-subtle-foreground">{call.batch_index}</td>
+      <td className="num text-subtle-foreground">{call.batch_index}</td>
       <td className="fill">
-        <span className="flex min-w-0 gap-2">
+        <span className="flex min-w-0 gap-x-2 max-md:flex-wrap">
           <span className="action-name cut flex-none">
             {call.ticket_id === null ? (
               <Quoted text={call.action} />

@@ -8,7 +8,7 @@ import type { ProposalField } from "@/lib/protocol/proposal-fields";
 import { differenceMarks } from "./value-marks";
 
 /** A text of more lines or characters than this is folded: Allow stays off until the rest was opened. */
-const FOLD_LINES = 14;
+const FOLD_LINES = 24;
 const FOLD_CHARACTERS = 1_600;
 const SHOWN_LINES = 6;
 const SHOWN_CHARACTERS = 480;
