@@ -7,21 +7,11 @@ export interface Now {
   readonly ms: number;
 }
 
-const INSTANT_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/;
-
-export function isInstant(text: string): text is Instant {
-  return INSTANT_PATTERN.test(text);
-}
-
 /** Reads PostgreSQL's ISO output in UTC (`2026-01-02 03:04:05.6+00`) or an RFC 3339 text; throws on anything else. */
 export function instant(text: string): Instant {
   const parts = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?(?:Z|\+00(?::?00)?)$/.exec(text);
   if (!parts) throw new TypeError(`${JSON.stringify(text)} is no instant in UTC`);
   return `${parts[1]}T${parts[2]}.${(parts[3] ?? "").padEnd(6, "0")}Z` as Instant;
-}
-
-export function instantOfMs(ms: number): Instant {
-  return `${new Date(ms).toISOString().slice(0, 23)}000Z` as Instant;
 }
 
 /** Whole epoch milliseconds, rounded down. */

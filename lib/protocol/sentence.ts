@@ -19,10 +19,6 @@ export function quoted(text: string): Part {
   return { kind: "quoted", text, strong: false };
 }
 
-export function strong(text: string): Part {
-  return { kind: "text", text, strong: true };
-}
-
 export function time(atMs: number): Part {
   return { kind: "time", at_ms: atMs, strong: false };
 }
