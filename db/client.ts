@@ -7,7 +7,7 @@ export type AppRole = "holdpoint_app" | "holdpoint_worker";
 /** What changed, by ids alone, once it is committed. */
 export interface Change {
   readonly workspace: string;
-  /** Internal run ids; empty when only the ledger or a list changed. */
+  /** Internal run ids. */
   readonly runs: readonly string[];
 }
 
@@ -97,7 +97,8 @@ export async function inWorkspace<Value>(
       return { result };
     }),
   );
-  scope.onCommit({ workspace, runs: [...touched] });
+  // A read changes nothing, so nobody is told of it.
+  if (touched.size > 0) scope.onCommit({ workspace, runs: [...touched] });
   return value.result as Value;
 }
 

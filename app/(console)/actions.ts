@@ -1,6 +1,7 @@
 "use server";
 
 import { z } from "zod";
+import { removeDemo } from "@/db/store/demo";
 import { cancel, cancelCall, replace, settle } from "@/db/store/operate";
 import { canonicalJson, readJson } from "@/lib/protocol/canonical-json";
 import { refusal } from "@/lib/protocol/refusals";
@@ -106,6 +107,10 @@ export const settleCallAction = guardedAction(
     });
     return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
   },
+);
+
+export const removeDemoAction = guardedAction({ verb: "read_run", input: z.null() }, async (caller) =>
+  removeDemo(await database(), caller),
 );
 
 export const signOutAction = openAction({ name: "sign_out", input: z.null() }, async () => {

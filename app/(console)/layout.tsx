@@ -9,6 +9,7 @@ import {
   cancelRunAction,
   decideAction,
   decideManyAction,
+  removeDemoAction,
   replaceTicketAction,
   settleCallAction,
   signOutAction,
@@ -28,6 +29,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
         cancelRun: cancelRunAction,
         replaceTicket: replaceTicketAction,
         settleCall: settleCallAction,
+        removeDemo: removeDemoAction,
       }}
       onSignOut={signOutAction}
     >

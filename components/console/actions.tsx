@@ -7,6 +7,7 @@ import type {
   BulkDecisionRequest,
   DecisionAnswer,
   DecisionRequest,
+  DemoAnswer,
   OperatorAnswer,
 } from "@/lib/protocol/console-view";
 
@@ -22,6 +23,7 @@ export interface ConsoleActions {
   }) => Promise<OperatorAnswer>;
   readonly cancelRun: (request: { readonly run_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
   readonly settleCall: (request: SettleRequest) => Promise<OperatorAnswer>;
+  readonly removeDemo: (request: null) => Promise<DemoAnswer>;
 }
 
 const Actions = createContext<ConsoleActions | null>(null);

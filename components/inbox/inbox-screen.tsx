@@ -16,6 +16,7 @@ import { useMemo, useState } from "react";
 import { Filter } from "@/components/console/filter";
 import { Key } from "@/components/console/key";
 import { useShortcuts } from "@/components/console/keyboard";
+import { RemoveDemo } from "@/components/console/remove-demo";
 import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
 import { useReader } from "@/components/shell/reader";
@@ -139,6 +140,7 @@ function FilterBar({ filters, onChange, first }: FilterBarProps) {
           onChange({ kind: (["permission", "question", "pause"] as const).find((it) => it === kind) ?? null })
         }
       />
+      <RemoveDemo rows={first?.rows ?? []} />
     </section>
   );
 }

@@ -57,6 +57,7 @@ export async function recordRefusal<Code extends RefusalCode>(
   if (NOT_RECORDED.includes(refusal.code)) return { ...refusal, runId, traceSeq: null };
   const traced = LEDGER_ONLY.includes(refusal.code) ? null : refused;
   const seq = traced ? traced.head.seq + 1 : null;
+  if (traced) tx.touched.add(traced.run.id);
   await Promise.all([
     traced ? traceRefusal(tx, caller, attempted, refusal, traced) : null,
     insertRefusal(tx, caller, attempted, refusal, {

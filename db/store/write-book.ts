@@ -15,7 +15,7 @@ import { newTicketRow, ticketChanges } from "./ticket-rows";
  */
 export async function writeBook(tx: Tx, book: Book, caller: Caller): Promise<void> {
   const { run } = book;
-  tx.touched.add(run.id);
+  if (book.changed) tx.touched.add(run.id);
   await Promise.all([
     ...book.newBatches.map((batch) => insertBatch(tx, run.id, batch)),
     insertCalls(tx, book),

@@ -93,11 +93,21 @@ export function childEnvironment(
   return { ...rest, NEXT_TELEMETRY_DISABLED: "1", ...changes };
 }
 
-const testEnv = z.object({ HOLDPOINT_TEST_DATABASE_URL: z.string().default("") });
+const testEnv = z.object({
+  HOLDPOINT_TEST_DATABASE_URL: z.string().default(""),
+  HOLDPOINT_README: z.string().default(""),
+});
 
-/** Where the tests find their server. Empty: an embedded one in a throw-away folder. */
-export function readTestEnv(env: NodeJS.ProcessEnv = process.env): { readonly databaseUrl: string } {
-  return { databaseUrl: testEnv.parse(env).HOLDPOINT_TEST_DATABASE_URL };
+export interface TestEnv {
+  /** Where the tests find their server. Empty: an embedded one in a throw-away folder. */
+  readonly databaseUrl: string;
+  /** Whether README's pictures are taken anew. */
+  readonly keepsPictures: boolean;
+}
+
+export function readTestEnv(env: NodeJS.ProcessEnv = process.env): TestEnv {
+  const read = testEnv.parse(env);
+  return { databaseUrl: read.HOLDPOINT_TEST_DATABASE_URL, keepsPictures: read.HOLDPOINT_README === "1" };
 }
 
 function isUrl(value: string, protocols: readonly string[]): boolean {

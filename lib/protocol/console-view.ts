@@ -251,6 +251,11 @@ export type OperatorAnswer =
   | { readonly ok: true; readonly successor_ticket_id: string | null }
   | { readonly ok: false; readonly refusal: ShownRefusal };
 
+/** Remove demo: how many runs were ended and archived. */
+export type DemoAnswer =
+  | { readonly ok: true; readonly archived: number }
+  | { readonly ok: false; readonly refusal: ShownRefusal };
+
 /** A stream's frame: what changed, by id. Rows are read again, never sent along. */
 export interface ChangeFrame {
   readonly runs: readonly string[];
