@@ -13,6 +13,7 @@ const FAULTS: Readonly<Record<ChainFault, string>> = {
   another_run: "it belongs to another run",
   seq_gap: "the event before it is missing",
   broken_link: "it does not follow from the event before it",
+  column_differs: "a column beside it says something else",
 };
 
 export function ChainMark({ chain }: { readonly chain: ChainState }) {

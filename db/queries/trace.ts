@@ -7,6 +7,7 @@ export interface StoredEvent {
   readonly type: string;
   readonly at: Instant;
   readonly text: string;
+  readonly prevHash: string;
   readonly hash: string;
   readonly refusalCode: string | null;
 }
@@ -23,7 +24,7 @@ export async function readTrace(
     workspace,
     async (tx) =>
       await tx.sql<StoredEvent[]>`
-      select e.seq, e.type, e.at, e.event_text as text, e.hash, e.refusal_code
+      select e.seq, e.type, e.at, e.event_text as text, e.prev_hash, e.hash, e.refusal_code
       from trace_events e
       where e.workspace_id = ${workspace}
         and e.run = (select id from runs where workspace_id = ${workspace} and run_id = ${runId})

@@ -1,4 +1,12 @@
-import { type CanonicalJson, canonicalJson, hashJson, isObject, type JsonObject, readJson } from "./canonical-json";
+import {
+  type CanonicalJson,
+  canonicalJson,
+  hashJson,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  readJson,
+} from "./canonical-json";
 import { type Sha256, sha256Hex } from "./hash";
 import type { PrincipalKind } from "./principal";
 
@@ -82,10 +90,18 @@ export function traceEventText(event: TraceEvent): CanonicalJson {
   return canonicalJson(event);
 }
 
-/** `text` is the event's canonical text as stored, `hash` what stands beside it. */
+/**
+ * `text` is the event's canonical text as stored, `hash` what stands beside it. A database keeps some of the text in columns of their own,
+ * by which lists are read; where they are given, they must say what the text says.
+ */
 export interface ChainRow {
   readonly text: string;
   readonly hash: string;
+  readonly seq?: number;
+  readonly type?: string;
+  readonly at?: string;
+  readonly prevHash?: string;
+  readonly refusalCode?: string | null;
 }
 
 export type ChainFault =
@@ -95,7 +111,8 @@ export type ChainFault =
   | "not_an_event"
   | "another_run"
   | "seq_gap"
-  | "broken_link";
+  | "broken_link"
+  | "column_differs";
 
 export type ChainVerdict =
   | { readonly ok: true; readonly count: number }
@@ -127,7 +144,26 @@ function faultOf(row: ChainRow, seq: number, prev: string, ids: ChainIds): Chain
   if (!isObject(event) || !looksLikeEvent(event)) return "not_an_event";
   if (event.workspace_id !== ids.workspace_id || event.run_id !== ids.run_id) return "another_run";
   if (event.seq !== seq) return "seq_gap";
-  return event.prev_hash === prev ? null : "broken_link";
+  if (event.prev_hash !== prev) return "broken_link";
+  return columnsAgree(row, event) ? null : "column_differs";
+}
+
+function columnsAgree(row: ChainRow, event: JsonObject): boolean {
+  const { seq, type, at, prev_hash } = event;
+  const pairs = [
+    [row.seq, seq],
+    [row.type, type],
+    [row.at, at],
+    [row.prevHash, prev_hash],
+    [row.refusalCode, refusalCodeOf(event)],
+  ];
+  return pairs.every(([column, said]) => column === undefined || column === said);
+}
+
+/** Why, where the event records a refusal; null for every other. */
+function refusalCodeOf({ type, payload }: JsonObject): JsonValue {
+  const isRefusal = REFUSAL_TRACE_TYPES.some((known) => known === type);
+  return isRefusal && payload !== undefined && isObject(payload) ? (payload.reason ?? null) : null;
 }
 
 const EVENT_KEYS = "actor,at,kind,payload,prev_hash,run_id,seq,type,v,workspace_id";
