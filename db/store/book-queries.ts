@@ -95,6 +95,7 @@ function callsQuery(visible: string): string {
       c.effect_key, c.authorised_by, c.approval_request_id, c.approval_hash, c.authorised_at, c.allow_valid_until, c.note,
       c.result, c.error, c.late, c.settled_by, c.evidence, c.rebound_from, c.ended_at,
       d.effective_at,
+      case when d.verdict = 'allow' and d.voided_at is null and d.undone_at is null then d.approval_hash end as decided_hash,
       d.person_id is null or m.person_id is not null as approver_may
     from calls c
     left join tickets t on c.authorised_by = 'person' and t.workspace_id = c.workspace_id

@@ -158,9 +158,11 @@ function refuseAct(book: Book, call: CallFacts, request: BeginRequest): Refusal 
   if (request.output !== call.target) {
     return refusal("output_mismatch", { supplied_output: request.output, approved_output: call.target, ...hashes });
   }
-  const ticket = approval.by === "person" ? book.newestTicketOf(call.callRef) : undefined;
+  // A call that a rule approved has no ticket, so a ticket's id here shows that the row says another authorisation than was given.
+  const ticket = book.newestTicketOf(call.callRef);
   const currentRequest = ticket && call.reboundFrom === null ? ticket.correlationId : approval.requestId;
-  if (request.requestId !== approval.requestId || currentRequest !== approval.requestId) {
+  const isOnRecord = approval.by !== "person" || call.decidedHash !== null;
+  if (request.requestId !== approval.requestId || currentRequest !== approval.requestId || !isOnRecord) {
     return refusal("approval_request_mismatch", {
       supplied_request_id: request.requestId,
       current_request_id: currentRequest,
@@ -168,8 +170,10 @@ function refuseAct(book: Book, call: CallFacts, request: BeginRequest): Refusal 
       ...hashes,
     });
   }
-  const isApproved = current === approval.hash && suppliedHash(request) === approval.hash;
-  return isApproved ? null : refusal("proposal_hash_mismatch", hashes);
+  // The decision cannot be rewritten by the app's role, the call can: what the person allowed is what the decision says.
+  const decided = approval.by === "person" ? call.decidedHash : approval.hash;
+  const isApproved = [current, suppliedHash(request), decided].every((hash) => hash === approval.hash);
+  return isApproved ? null : refusal("proposal_hash_mismatch", { ...hashes, approval_hash: decided });
 }
 
 function storedHash(call: CallFacts): string {
@@ -254,6 +258,8 @@ export function lapseOver(book: Book): void {
 /** Move the lease of a live attempt. Source: protocol §6 "Lease". */
 export function renew(book: Book, ref: CallRef, attempt: number, leaseMs: number): Result<Instant, Refusal> {
   const live = book.call(ref);
+  // Whoever is still at work learns here that the run was ended; the report of what was done is accepted all the same.
+  if (book.run.cause !== null) return refuse(runEnded(book));
   if (live.status !== "executing" || live.attempt !== attempt) {
     return refuse(
       refusal("stale_attempt", { call_ref: ref, attempt, current_attempt: live.attempt, state: live.status }),

@@ -109,6 +109,8 @@ export interface CallFacts {
   readonly effectiveAt: Instant | null;
   /** The person whose allow it is may still decide; true where no person did. */
   readonly approverMay: boolean;
+  /** The hash that the person's allow froze, read from the decision itself; null where no allow that stands is on record. */
+  readonly decidedHash: Sha256 | null;
   readonly note: string | null;
   readonly result: CanonicalJson | null;
   readonly error: CanonicalJson | null;

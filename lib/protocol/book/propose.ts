@@ -162,6 +162,7 @@ const UNTOUCHED = {
   allowValidUntil: null,
   effectiveAt: null,
   approverMay: true,
+  decidedHash: null,
   note: null,
   result: null,
   error: null,

@@ -73,6 +73,16 @@ function swaps(): Swap[] {
     const quiet = (what: Parked) => admin`update calls set args = ${text} where ${ofCall(what)}`;
     const covered = (what: Parked) =>
       admin`update calls set args = ${text}, proposal_hash = ${hashOf(what.call.action, text, what.call.target)} where ${ofCall(what)}`;
+    const everywhere = (what: Parked) => {
+      const hash = hashOf(what.call.action, text, what.call.target);
+      return admin`update calls set args = ${text}, proposal_hash = ${hash}, approval_hash = ${hash} where ${ofCall(what)}`;
+    };
+    all.push({
+      name: `args ${index} with both hashes of the call, executor sends them`,
+      code: "proposal_hash_mismatch",
+      change: everywhere,
+      sent: () => ({ args: text }),
+    });
     all.push({ name: `args ${index} in the database`, code: "proposal_hash_mismatch", change: quiet });
     all.push({ name: `args ${index} with its hash`, code: "proposal_hash_mismatch", change: covered });
     all.push({
@@ -141,6 +151,23 @@ function swaps(): Swap[] {
     name: "approval hash",
     code: "proposal_hash_mismatch",
     change: (what) => admin`update calls set approval_hash = ${"0".repeat(64)} where ${ofCall(what)}`,
+  });
+  all.push({
+    name: "the approver, exchanged for a rule",
+    code: "approval_request_mismatch",
+    change: (what) =>
+      admin`update calls set authorised_by = 'rule', approval_request_id = ${`rule:${what.runId}:s1.0`} where ${ofCall(what)}`,
+    sent: ({ runId }) => ({ requestId: `rule:${runId}:s1.0` }),
+  });
+  all.push({
+    name: "a deny, turned into an allow on the call alone",
+    code: "approval_request_mismatch",
+    change: ({ ticket }) => admin`update decisions set verdict = 'deny' where ticket_id = ${ticket.id}`,
+  });
+  all.push({
+    name: "no decision at all",
+    code: "approval_request_mismatch",
+    change: ({ ticket }) => admin`delete from decisions where ticket_id = ${ticket.id}`,
   });
   all.push({
     name: "snapshot sent",
