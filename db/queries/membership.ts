@@ -17,6 +17,6 @@ export async function readMemberships(db: Db, person: string): Promise<readonly 
     (sql) => sql<Membership[]>`
       select m.workspace_id, m.slug, m.role, m.principal_id, p.name as person_name
       from holdpoint_memberships(${person}) m join people p on p.id = ${person}
-      where m.principal_id is not null`,
+      where m.principal_id is not null and not m.suspended`,
   );
 }

@@ -6,7 +6,7 @@ import { answerOwnWait, type Decider, decide, type Voted, verdictWord } from "@/
 import type { TicketFacts, VoteFacts } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
 import type { CallRef } from "@/lib/protocol/call";
-import { canonicalJson, isObject } from "@/lib/protocol/canonical-json";
+import { canonicalJson, hashJson, isObject } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
 import type { Verb } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
@@ -100,8 +100,21 @@ interface OnRecord {
 }
 
 async function readRecord(tx: Tx, caller: Caller, ticketId: string, decisionId: string): Promise<OnRecord> {
-  const [first, votes] = await Promise.all([readFirstVote(tx, caller, decisionId), readVotes(tx, ticketId)]);
+  const [, first, votes] = await Promise.all([
+    takeDecisionId(tx, caller, decisionId),
+    readFirstVote(tx, caller, decisionId),
+    readVotes(tx, ticketId),
+  ]);
   return { first, votes };
+}
+
+/**
+ * The run's lock keeps apart what is said about one run. A click's id belongs to its person over all runs, so one that is sent at once
+ * to tickets of two runs waits here for its twin, and then finds the twin's vote.
+ */
+async function takeDecisionId(tx: Tx, caller: Caller, decisionId: string): Promise<void> {
+  const digest = hashJson({ v: 1, kind: "decision_id", principal: caller.principal, decision_id: decisionId });
+  await tx.sql`select pg_advisory_xact_lock(${BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)).toString()}::bigint)`;
 }
 
 async function readFirstVote(tx: Tx, caller: Caller, decisionId: string): Promise<FirstVote | undefined> {

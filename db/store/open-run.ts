@@ -60,6 +60,10 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
   // Dropped quietly, it would let the one for whom it is done approve it.
   if (request.onBehalfOf !== null && onBehalfOf === null)
     return refuse(refusalAt("invalid_body", "on_behalf_of", "no such member"));
+  const { actsFor, ...parentColumns } = parent.value;
+  // Delegation must not free anybody: whoever may not approve the parent's acts may not approve its child's.
+  if (actsFor !== null && onBehalfOf !== null && actsFor !== onBehalfOf)
+    return refuse(refusalAt("invalid_body", "on_behalf_of", "its parent acts for somebody else"));
 
   const id = newId();
   const runId = request.runId ?? id;
@@ -75,9 +79,9 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
       threadId,
       executor: request.executor,
       principalId: caller.principal,
-      onBehalfOf,
+      onBehalfOf: onBehalfOf ?? actsFor,
       isDemo: request.isDemo ?? false,
-      ...parent.value,
+      ...parentColumns,
     })} on conflict (workspace_id, run_id) do nothing returning created_at`;
   if (!row) return refuse(await runExists(tx, caller, runId));
   tx.touched.add(id);
@@ -110,7 +114,9 @@ async function personFor(tx: Tx, named: string | null): Promise<string | null> {
   return person?.id ?? null;
 }
 
-interface ParentColumns {
+interface Parent {
+  /** The person for whom the parent acts; not stored twice. */
+  readonly actsFor: string | null;
   readonly parentRun: string | null;
   readonly parentCall: CallRef | null;
   readonly rootRun: string | null;
@@ -118,15 +124,24 @@ interface ParentColumns {
   readonly origin: string | null;
 }
 
-const NO_PARENT: ParentColumns = { parentRun: null, parentCall: null, rootRun: null, depth: 0, origin: null };
+const NO_PARENT: Parent = { actsFor: null, parentRun: null, parentCall: null, rootRun: null, depth: 0, origin: null };
 
 /** A parent is a run of the same principal, still alive, with that call; the origin is frozen here. Source: [S0]. */
-async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promise<Result<ParentColumns, Refusal>> {
+async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promise<Result<Parent, Refusal>> {
   if (parent === null) return ok(NO_PARENT);
   const [run] = await tx.sql<
-    { id: string; cause: string | null; rootRun: string | null; rootRunId: string; depth: number; callRef: CallRef }[]
+    {
+      id: string;
+      cause: string | null;
+      rootRun: string | null;
+      rootRunId: string;
+      depth: number;
+      callRef: CallRef;
+      actsFor: string | null;
+    }[]
   >`
-    select r.id, r.cause, r.root_run, coalesce(root.run_id, r.run_id) as root_run_id, r.depth, c.call_ref
+    select r.id, r.cause, r.root_run, coalesce(root.run_id, r.run_id) as root_run_id, r.depth, c.call_ref,
+      r.on_behalf_of as acts_for
     from runs r
     join calls c on c.workspace_id = r.workspace_id and c.run = r.id and c.call_ref = ${parent.call}
     left join runs root on root.workspace_id = r.workspace_id and root.id = r.root_run
@@ -140,6 +155,7 @@ async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promis
     depth: run.depth + 1,
   };
   return ok({
+    actsFor: run.actsFor,
     parentRun: run.id,
     parentCall: run.callRef,
     rootRun: run.rootRun ?? run.id,

@@ -118,7 +118,8 @@ export async function reportResumeFailed(
 
 /** Do what the clock has brought about in one run: deadlines and leases that are over. Idempotent; any number may sweep. */
 export async function sweepRun(scope: Scope, caller: Caller, internalId: string): Promise<Outcome<null>> {
-  return visit(scope, caller, { verb: "execute_claimed", at: { internal: internalId } }, ({ book }) => {
+  const what = { verb: "execute_claimed", at: { internal: internalId }, evenSuspended: true } as const;
+  return visit(scope, caller, what, ({ book }) => {
     actOnTime(book);
     return ok(null);
   });

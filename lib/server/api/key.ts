@@ -10,15 +10,16 @@ const BEARER = /^Bearer (hp_[A-Za-z0-9_-]{16,128})$/;
 const NO_KEY = "0".repeat(64);
 
 /**
- * Who calls, by the Authorization header alone: never a cookie. Null for a missing, malformed, unknown, expired or revoked key; which of
- * these it was is not told. The key's rights are read anew every time.
+ * Who calls, by the Authorization header alone: never a cookie. Null for a missing, malformed, unknown, expired or revoked key, and
+ * for one of a suspended workspace; which of these it was is not told. The key's rights are read anew every time.
  */
 export async function callerOf(db: Db, authorization: string | null): Promise<Caller | null> {
   const key = BEARER.exec(authorization ?? "")?.[1];
   if (key === undefined) return null;
   const found = await findKey(db, key);
   const matches = timingSafeEqual(Buffer.from(sha256Hex(key), "hex"), Buffer.from(found?.sha256 ?? NO_KEY, "hex"));
-  return found && matches ? toCaller(found) : null;
+  // Nobody calls for a suspended workspace: not to read, not to open a run, not to get an old answer again.
+  return found && matches && !found.suspended ? toCaller(found) : null;
 }
 
 function toCaller(found: FoundKey): Caller {

@@ -83,7 +83,10 @@ async function admit(door: Door, request: Request, services: Services, caller: C
     request,
     params,
     query: url.searchParams,
-    stillCalls: async () => isSame(caller, await callerOf(services.db, request.headers.get("authorization"))),
+    stillCalls: async () => {
+      const now = await callerOf(services.db, request.headers.get("authorization"));
+      return now !== null && isSame(caller, now) && may(now, door.verb) !== "no";
+    },
   };
   const opened = await open(door, visit, url.pathname);
   if (!(opened instanceof Response) && !opened.ok) {
@@ -132,9 +135,9 @@ function isRecorded(why: Refusal | Refused): why is Refused {
   return "traceSeq" in why && why.code !== "in_progress";
 }
 
-/** A key that was revoked, or whose principal lost what it was, no longer calls. */
-function isSame(before: Caller, now: Caller | null): boolean {
-  return now !== null && now.principal === before.principal && now.credential === before.credential;
+/** One key of one principal. What it may is asked beside this: a person may have lost the role that opened the stream. */
+function isSame(before: Caller, now: Caller): boolean {
+  return now.principal === before.principal && now.credential === before.credential;
 }
 
 /** To a caller without a right to read tickets, a ticket's refusal tells nothing about its run. */
