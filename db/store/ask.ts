@@ -70,10 +70,10 @@ async function recordWait(
   const attempted = { run: runId, input: { call_id: wait.callId } };
   return visit(scope, caller, { verb, at: { run: runId }, call: wait.callId, attempted }, async (visited) => {
     const { book, open } = visited;
-    const deadline = deadlineInMs(book, wait);
-    if (deadline !== null && deadline < 0) return refuse(refusalAt("deadline_in_past", "deadline_ms"));
     const recorded = book.calls().find((call) => call.callId === wait.callId && call.terms.kind === "remote_input");
-    const state = await findState(visited.tx, book.run.id, wait.state);
+    const deadline = deadlineInMs(book, wait);
+    if (!recorded && deadline !== null && deadline < 0) return refuse(refusalAt("deadline_in_past", "deadline_ms"));
+    const state = await findState(visited.tx, book.run.id, recorded ? null : wait.state);
     if (!state.ok) return state;
     const call = waitingCall(wait, proposal, reason, deadline);
     const record = { recorded: recorded?.callRef ?? null, highest: open.highest };

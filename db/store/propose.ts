@@ -81,11 +81,11 @@ export async function proposeStep(
   const verb = caller.kind === "cli" ? "drive_cli_run" : "propose";
   return visit(scope, caller, { verb, at: { run: runId }, step: request.step, attempted }, async (visited) => {
     const { tx, book, open } = visited;
-    const calls = proposedCalls(book, request.calls, effectClass);
-    if (!calls.ok) return calls;
-    const state = await findState(tx, book.run.id, request.state);
-    if (!state.ok) return state;
     const recorded = book.callsOf(request.step).length > 0 ? book.batch(request.step) : null;
+    const calls = proposedCalls(book, request.calls, recorded !== null, effectClass);
+    if (!calls.ok) return calls;
+    const state = await findState(tx, book.run.id, recorded ? null : request.state);
+    if (!state.ok) return state;
     const step: ProposedStep = {
       ...request,
       contentHash: contentHash(request),
@@ -130,12 +130,17 @@ function contentHash({ mode, coupling, calls }: StepRequest): string {
 function proposedCalls(
   book: Book,
   requests: readonly CallRequest[],
+  isRecorded: boolean,
   effectClass: IdempotencyClass | undefined,
 ): Result<readonly ProposedCall[], Refusal> {
   const calls: ProposedCall[] = [];
   for (const [index, request] of requests.entries()) {
     const call = proposedCall(book, request, `calls[${index}]`, effectClass);
     if (!call.ok) return call;
+    // A step that was in time when it was recorded is still that step when its agent sends it again after the deadline.
+    if (!isRecorded && (call.value.terms.deadlineInMs ?? 0) < 0) {
+      return refuse(refusalAt("deadline_in_past", `calls[${index}].deadline_ms`));
+    }
     calls.push(call.value);
   }
   return ok(calls);
@@ -151,8 +156,10 @@ function proposedCall(
     book.run.executor !== "client" && isGatewayAction(request.action) ? GATEWAY_ACTIONS[request.action] : null;
   const output = shape ? checkOutput(request.output, shape) : ok(request.output);
   if (!output.ok) return refuse(refusalAt("invalid_output", `${path}.output`, output.refusal.detail));
-  const deadline = deadlineInMs(book, request);
-  if (deadline !== null && deadline < 0) return refuse(refusalAt("deadline_in_past", `${path}.deadline_ms`));
+  // A payload that means new arguments would be taken for the result: until edits exist, no call can ask for one.
+  if (request.resumeMode === "pass_decision_to_tool") {
+    return refuse(refusalAt("invalid_body", `${path}.resume_mode`, "a proposal cannot be edited yet"));
+  }
   const own = book.run.executor === "client" ? request.declaredClass : null;
   return ok({
     callId: request.callId,
@@ -169,7 +176,7 @@ function proposedCall(
     terms: {
       kind: "tool_call",
       reason: request.target,
-      deadlineInMs: deadline,
+      deadlineInMs: deadlineInMs(book, request),
       onExpiry: request.onExpiry,
       allowValidMs: request.allowValidMs,
       prompt: request.prompt,

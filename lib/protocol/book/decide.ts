@@ -93,7 +93,9 @@ function refuseAnswer(book: Book, ticket: TicketFacts, attempt: Attempt): Refusa
     return refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms });
   }
   const { facts, ...rest } = valid.refusal;
-  const late = ticket.deadlineMs !== null && book.now.ms > ticket.deadlineMs ? lateVerdict(attempt.result) : {};
+  // Late is what the deadline turned down. A verdict on a ticket that somebody had answered in time is merely a second one.
+  const isLate = valid.refusal.code === "expired" || ticket.closedByKind === "expiry";
+  const late = isLate ? lateVerdict(attempt.result) : {};
   const hashes = { supplied_hash: attempt.proposalHash, current_hash: currentHash(book, ticket) };
   return { ...rest, facts: { ...(facts ?? {}), ...late, ...hashes } };
 }
