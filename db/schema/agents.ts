@@ -57,6 +57,8 @@ export const agentSnapshots = pgTable(
     model: text(),
     mcpServers: text("mcp_servers"),
     build: text(),
+    /** How an agent of the worker goes on, as canonical JSON: controller, instructions, budget. Null: it runs elsewhere. */
+    definition: text(),
     policyVersion: integer("policy_version"),
     createdAt: writtenAt("created_at"),
   },

@@ -60,6 +60,8 @@ export const jobs = pgTable(
     claimToken: uuid("claim_token"),
     claimedBy: text("claimed_by"),
     leaseUntil: instant("lease_until"),
+    /** When the holder of the claim said that it had begun; a new claim clears it, and the result of the last one. */
+    startedAt: instant("started_at"),
     result: text(),
     createdAt: writtenAt("created_at"),
     updatedAt: writtenAt("updated_at"),

@@ -126,3 +126,26 @@ export const runStates = pgTable(
     check("run_states_held_or_named", sql`${table.bytes} is not null or ${table.ref} is not null`),
   ],
 );
+
+/**
+ * What a running agent's model is just saying, for the eye alone: what counts is the thread's committed messages. Unlogged, so a
+ * crash of the database empties it.
+ */
+export const liveTexts = pgTable(
+  "live_texts",
+  {
+    workspaceId: workspaceId(),
+    run: uuid().notNull(),
+    step: integer().notNull(),
+    text: text().notNull(),
+    updatedAt: writtenAt("updated_at"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.workspaceId, table.run] }),
+    foreignKey({
+      name: "live_texts_run",
+      columns: [table.workspaceId, table.run],
+      foreignColumns: [runs.workspaceId, runs.id],
+    }),
+  ],
+);
