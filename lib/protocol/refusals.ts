@@ -7,6 +7,7 @@ import { OF_THE_MAILBOX } from "./refusals/mailbox";
 import { OF_THE_REQUEST } from "./refusals/request";
 import type { RefusalRule } from "./refusals/rule";
 import { OF_THE_RUN } from "./refusals/run";
+import { OF_A_SIGNAL } from "./refusals/signal";
 
 /**
  * Every refusal there is, in one table. A code that is not explained here does not compile, and nothing else maps a code to a status
@@ -20,6 +21,7 @@ export const REFUSALS = {
   ...WHEN_EXECUTING,
   ...OF_THE_BATCH,
   ...OF_THE_MAILBOX,
+  ...OF_A_SIGNAL,
 } as const satisfies Readonly<Record<string, RefusalRule>>;
 
 export type RefusalCode = keyof typeof REFUSALS;
