@@ -1,68 +1,65 @@
 "use client";
 
-import {
-  ArrowUp,
-  Bot,
-  Gauge,
-  Inbox,
-  ListFilter,
-  MessageCircleQuestionMark,
-  SquareFunction,
-  Users,
-  X,
-} from "lucide-react";
+import { ArrowUp } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useMemo, useState } from "react";
-import { Filter } from "@/components/console/filter";
 import { Key } from "@/components/console/key";
 import { useShortcuts } from "@/components/console/keyboard";
-import { RemoveDemo } from "@/components/console/remove-demo";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { Failing, LoadingRows, StaleNotice } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
-import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
-import { RISKS } from "@/lib/protocol/call";
-import type { InboxPage } from "@/lib/protocol/console-view";
+import type { InboxFacts, InboxPage } from "@/lib/protocol/console-view";
 import { BulkBar } from "./bulk-bar";
+import { InboxFilterBar } from "./inbox-filter-bar";
 import { InboxRowLine } from "./inbox-row";
-import { type InboxFilters, useInboxFilters, useInboxQuery, useSteadyInbox } from "./use-inbox";
+import { NothingOpen } from "./nothing-open";
+import { useInboxFacts, useInboxFilters, useInboxQuery, useSteadyInbox } from "./use-inbox";
 
 export function InboxScreen() {
   const [filters, setFilters] = useInboxFilters();
   const query = useInboxQuery(filters);
+  const facts = useInboxFacts(filters);
   const pages = query.data?.pages;
   const first = pages?.[0];
   return (
     <>
       <TopBar>
         <h1>Inbox</h1>
-        {first && (
+        {facts && (
           <>
             <span className="whitespace-nowrap text-subtle-foreground">
-              {first.count}
-              {first.count_capped && "+"} open
+              {facts.count}
+              {facts.count_capped && "+"} open
             </span>
-            {first.due_soon > 0 && (
+            {facts.due_soon > 0 && (
               <span className="whitespace-nowrap text-subtle-foreground max-md:hidden">
-                · {first.due_soon} due within 20 minutes
+                · {facts.due_soon} due within 20 minutes
               </span>
             )}
           </>
         )}
       </TopBar>
-      <FilterBar filters={filters} onChange={(change) => void setFilters(change)} first={first ?? null} />
+      <InboxFilterBar
+        filters={filters}
+        onChange={(change) => void setFilters(change)}
+        facts={facts}
+        rows={first?.rows ?? []}
+      />
       <StaleNotice />
       {pages && first ? (
         <InboxList
           // Other filters are another list: its layout and its selection begin anew.
           key={JSON.stringify(filters)}
           pages={pages}
+          facts={facts}
           hasMore={query.hasNextPage}
           loadingMore={query.isFetchingNextPage}
           onMore={() => void query.fetchNextPage()}
-          empty={<Nothing filters={filters} first={first} onChange={(change) => void setFilters(change)} />}
+          empty={
+            <NothingOpen filters={filters} first={first} facts={facts} onChange={(change) => void setFilters(change)} />
+          }
         />
       ) : query.isPending ? (
         <LoadingRows what="the inbox" />
@@ -78,140 +75,16 @@ export function InboxScreen() {
   );
 }
 
-type Change = Partial<{ readonly [Name in keyof InboxFilters]: InboxFilters[Name] | null }>;
-
-interface FilterBarProps {
-  readonly filters: InboxFilters;
-  readonly onChange: (change: Change) => void;
-  readonly first: InboxPage | null;
-}
-
-const RISK_WORDS = { low: "Low", medium: "Medium", high: "High" } as const;
-const KIND_WORDS = { permission: "Permission", question: "Question", pause: "Pause" } as const;
-
-function FilterBar({ filters, onChange, first }: FilterBarProps) {
-  const quoted = (values: readonly string[]) => values.map((value) => ({ value, label: value, quoted: true }));
-  return (
-    <section className="filterbar" aria-label="Filters">
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={filters.who === "mine"}
-        onClick={() => onChange({ who: null })}
-      >
-        I may decide
-      </button>
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={filters.who === "everyone"}
-        onClick={() => onChange({ who: "everyone" })}
-      >
-        Everyone’s
-      </button>
-      <span className="rule" aria-hidden="true" />
-      <Filter
-        icon={Bot}
-        name="Agent"
-        value={filters.agent}
-        choices={quoted(first?.agents ?? [])}
-        onChange={(agent) => onChange({ agent })}
-      />
-      <Filter
-        icon={SquareFunction}
-        name="Action"
-        value={filters.action}
-        choices={quoted(first?.actions ?? [])}
-        onChange={(action) => onChange({ action })}
-      />
-      <Filter
-        icon={Gauge}
-        name="Risk"
-        value={filters.risk}
-        choices={[...RISKS].reverse().map((value) => ({ value, label: RISK_WORDS[value] }))}
-        onChange={(risk) => onChange({ risk: RISKS.find((it) => it === risk) ?? null })}
-      />
-      <Filter
-        icon={MessageCircleQuestionMark}
-        name="Kind"
-        value={filters.kind}
-        choices={(["permission", "question", "pause"] as const).map((value) => ({ value, label: KIND_WORDS[value] }))}
-        onChange={(kind) =>
-          onChange({ kind: (["permission", "question", "pause"] as const).find((it) => it === kind) ?? null })
-        }
-      />
-      <RemoveDemo rows={first?.rows ?? []} />
-    </section>
-  );
-}
-
-const CLEARED: Change = { agent: null, action: null, risk: null, kind: null };
-
-interface NothingProps {
-  readonly filters: InboxFilters;
-  readonly first: InboxPage;
-  readonly onChange: (change: Change) => void;
-}
-
-/** A query that answered, with no rows: by its filters, or because nothing waits. */
-function Nothing({ filters, first, onChange }: NothingProps) {
-  const { workspace } = useReader();
-  const set = (["kind", "risk", "agent", "action"] as const).filter((name) => filters[name] !== null);
-  if (set.length > 0) {
-    return (
-      <State
-        icon={ListFilter}
-        tone="off"
-        title={`No ticket matches ${set.map((name) => `${name} ${filters[name]}`).join(", ")}`}
-        actions={
-          <Button onClick={() => onChange(CLEARED)}>
-            <X className="icon icon-sm" aria-hidden="true" />
-            {set.length === 1 ? "Clear the filter" : `Clear ${set.length} filters`}
-          </Button>
-        }
-      >
-        <p>
-          {first.open_in_all === 0
-            ? "Nothing is open."
-            : `${first.open_in_all} ${first.open_in_all === 1 ? "ticket is" : "tickets are"} open in all.`}
-        </p>
-      </State>
-    );
-  }
-  const mine = filters.who === "mine";
-  return (
-    <State
-      icon={Inbox}
-      tone="off"
-      title={mine ? "Nothing is waiting for you" : "Nothing is waiting"}
-      actions={
-        mine &&
-        first.open_in_all > 0 && (
-          <Button onClick={() => onChange({ who: "everyone" })}>
-            <Users className="icon icon-sm" aria-hidden="true" />
-            Everyone’s open tickets
-          </Button>
-        )
-      }
-    >
-      <p>
-        No open ticket in {workspace}
-        {mine && " that you may decide"}, read from committed rows at <Moment atMs={first.now_ms} />. A new one appears
-        here within a second.
-      </p>
-    </State>
-  );
-}
-
 interface InboxListProps {
   readonly pages: readonly InboxPage[];
+  readonly facts: InboxFacts | null;
   readonly hasMore: boolean;
   readonly loadingMore: boolean;
   readonly onMore: () => void;
   readonly empty: React.ReactNode;
 }
 
-function InboxList({ pages, hasMore, loadingMore, onMore, empty }: InboxListProps) {
+function InboxList({ pages, facts, hasMore, loadingMore, onMore, empty }: InboxListProps) {
   const { rows, fresh, sinceMs, layOut } = useSteadyInbox(pages);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [active, setActive] = useState(-1);
@@ -275,7 +148,7 @@ function InboxList({ pages, hasMore, loadingMore, onMore, empty }: InboxListProp
           ))}
         </div>
       </div>
-      <ListFoot shown={rows.length} pages={pages} hasMore={hasMore} loadingMore={loadingMore} onMore={onMore} />
+      <ListFoot shown={rows.length} facts={facts} hasMore={hasMore} loadingMore={loadingMore} onMore={onMore} />
       {chosen.length > 0 && (
         <BulkBar
           rows={chosen}
@@ -349,19 +222,17 @@ function useRowKeys(
 
 interface ListFootProps {
   readonly shown: number;
-  readonly pages: readonly InboxPage[];
+  readonly facts: InboxFacts | null;
   readonly hasMore: boolean;
   readonly loadingMore: boolean;
   readonly onMore: () => void;
 }
 
-function ListFoot({ shown, pages, hasMore, loadingMore, onMore }: ListFootProps) {
-  const first = pages[0];
+function ListFoot({ shown, facts, hasMore, loadingMore, onMore }: ListFootProps) {
   return (
     <div className="list-foot">
       <span>
-        {shown} of {first?.count ?? shown}
-        {first?.count_capped && "+"}
+        {shown} {facts === null ? "shown" : `of ${facts.count}${facts.count_capped ? "+" : ""}`}
       </span>
       {hasMore && (
         <Button onClick={onMore} aria-disabled={loadingMore || undefined}>

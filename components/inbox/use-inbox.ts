@@ -1,12 +1,12 @@
 "use client";
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { parseAsString, parseAsStringLiteral, useQueryStates } from "nuqs";
 import { useMemo, useState } from "react";
 import { pathWith, readConsole } from "@/components/console/read";
 import { serverNow } from "@/components/console/server-clock";
 import { RISKS } from "@/lib/protocol/call";
-import type { InboxPage, InboxRow } from "@/lib/protocol/console-view";
+import type { InboxFacts, InboxPage, InboxRow } from "@/lib/protocol/console-view";
 import { extendLayout, type SteadyRow, steadyRows } from "./steady-rows";
 
 const FILTERS = {
@@ -33,6 +33,16 @@ export function useInboxQuery(filters: InboxFilters) {
       readConsole<InboxPage>(pathWith("/console/inbox", { ...query, cursor: pageParam }), signal),
     getNextPageParam: (page) => page.next_cursor,
   });
+}
+
+/** Counts and the filters' choices. Null while unknown: a failed count never looks like none. */
+export function useInboxFacts(filters: InboxFilters): InboxFacts | null {
+  const query = { ...filters };
+  const facts = useQuery({
+    queryKey: ["inbox", "facts", query],
+    queryFn: ({ signal }) => readConsole<InboxFacts>(pathWith("/console/inbox/facts", query), signal),
+  });
+  return facts.isError ? null : (facts.data ?? null);
 }
 
 interface Layout {

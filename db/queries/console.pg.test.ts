@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askPerson } from "@/db/store/ask";
 import { decideTicket } from "@/db/store/decide";
 import { cancel } from "@/db/store/operate";
 import { aCall, allow, deny, newWorld, openTestRun, park, parked, verdict, type World } from "@/db/testing/world";
 import { readNewestEvent, readRunNames } from "./change-feed";
 import { findByText } from "./find";
-import { type InboxFilter, readInbox, readOpenCount } from "./inbox";
+import { COUNT_CAP, type InboxFilter, readInbox, readInboxSummary, readOpenCount } from "./inbox";
 import { readRefusals } from "./refusals";
 import { readRunPage } from "./run-page";
 import { readRuns } from "./runs-list";
@@ -28,6 +29,11 @@ async function inbox(
   return readInbox(world.db, world.workspace, reader, { ...ALL, ...filter }, limit, cursor);
 }
 
+function summary(filter: Partial<InboxFilter> = {}, who = world.approver) {
+  const reader = { person: who.person ?? "", role: who.role ?? "approver" };
+  return readInboxSummary(world.db, world.workspace, reader, { ...ALL, ...filter });
+}
+
 describe("the inbox", () => {
   test("lists open tickets by deadline, those without one last, and pages by key without a gap or a repeat", async () => {
     const deadlines = [9_000_000, null, 3_000_000, 6_000_000, null];
@@ -38,13 +44,43 @@ describe("the inbox", () => {
       const reading = await inbox({ action: "page_me" }, 2, cursor);
       seen.push(...reading.rows.map((row) => row.ticketId));
       cursor = reading.next;
-      expect(reading.counted).toBe(5);
     }
     expect(cursor).toBeNull();
     expect(new Set(seen).size).toBe(5);
     const whole = await inbox({ action: "page_me" });
     expect(whole.rows.map((row) => row.ticketId)).toEqual(seen);
     expect(whole.rows.map((row) => row.deadlineMs === null)).toEqual([false, false, false, true, true]);
+  });
+
+  test("counts under its filters and without them, says what is due soon, and offers the agents and actions that wait", async () => {
+    for (const deadlineInMs of [60_000, 9_000_000, null]) await parked(world, { action: "count_me", deadlineInMs });
+    const counted = await summary({ action: "count_me" });
+    expect(counted).toMatchObject({ counted: 3, dueSoon: 1 });
+    expect(counted.openInAll).toBe((await readOpenCount(world.db, world.workspace)).open);
+    expect(counted.openInAll).toBeLessThan(COUNT_CAP);
+    expect(counted.actions).toContain("count_me");
+    expect(counted.actions).toEqual([...new Set((await inbox()).rows.map((row) => row.action))].sort());
+    expect(counted.agents).toEqual(["agent-of-desk"]);
+    expect((await summary({ action: "count_me", mine: true }, world.operator)).counted).toBe(0);
+    expect((await summary({ action: "count_me", agent: "nobody" })).counted).toBe(0);
+  });
+
+  test("a question is the action ask, a pause is none; each is found by its kind, and counted", async () => {
+    const runId = await openTestRun(world);
+    const none = { schema: null, options: null, deadlineMs: null, deadlineInMs: null, state: null, messages: [] };
+    const asking = { ...none, callId: "q1", question: "Which account?", onExpiry: "hold" } as const;
+    expect(await askPerson(world.db, world.agent, runId, asking)).toMatchObject({ ok: true });
+    const asked = await inbox({ action: "ask" });
+    expect(asked.rows.map((row) => [row.action, row.reason])).toEqual([["ask", "user_input"]]);
+    expect(await summary({ action: "ask", kind: "question" })).toMatchObject({ counted: 1 });
+    expect((await summary({ action: "ask", kind: "permission" })).counted).toBe(0);
+    expect((await summary()).actions).toContain("ask");
+  });
+
+  test("a limit that is no whole number never reaches a statement", async () => {
+    await expect(inbox({}, Number.NaN)).rejects.toThrow(RangeError);
+    await expect(inbox({}, -2)).rejects.toThrow(RangeError);
+    await expect(inbox({}, 1.5)).rejects.toThrow(RangeError);
   });
 
   test("says who may decide what: an approver a permission, an operator none", async () => {
@@ -81,7 +117,8 @@ describe("the inbox", () => {
     const reader = { person: world.approver.person ?? "", role: "approver" as const };
     const other = await readInbox(world.db, "00000000-0000-4000-8000-000000000000", reader, ALL, 50, null);
     expect(other.rows).toHaveLength(0);
-    expect(other.openInAll).toBe(0);
+    const around = await readInboxSummary(world.db, "00000000-0000-4000-8000-000000000000", reader, ALL);
+    expect(around).toMatchObject({ counted: 0, openInAll: 0, agents: [], actions: [] });
   });
 });
 

@@ -1,5 +1,6 @@
 import { inWorkspace, type Scope } from "@/db/client";
 import type { Instant } from "@/lib/protocol/instant";
+import { deadlineKey, fixedLimit } from "./paging";
 
 export interface Found {
   readonly tickets: readonly { readonly ticketId: string; readonly action: string; readonly agent: string }[];
@@ -23,12 +24,12 @@ export async function findByText(scope: Scope, workspace: string, text: string):
         where t.workspace_id = ${tx.workspace} and t.status = 'open'
           and t.target_reason in ('permission', 'user_input', 'manual', 'budget_reached')
           and (t.id::text ilike ${starts} or c.action ilike ${starts} or a.name ilike ${starts} or c.proposal_hash ilike ${starts})
-        order by coalesce(t.deadline_ms, 9223372036854775807), t.id limit ${MOST}`,
+        order by ${deadlineKey(tx)}, t.id limit ${fixedLimit(tx, MOST)}`,
       tx.sql<{ runId: string; agent: string }[]>`
         select r.run_id, a.name as agent from runs r
         join agents a on a.workspace_id = r.workspace_id and a.id = r.agent_id
         where r.workspace_id = ${tx.workspace} and r.archived_at is null and (r.run_id ilike ${starts} or a.name ilike ${starts})
-        order by r.created_at desc, r.id desc limit ${MOST}`,
+        order by r.created_at desc, r.id desc limit ${fixedLimit(tx, MOST)}`,
       tx.sql<{ now: Instant }[]>`select clock_timestamp() as now`,
     ]);
     if (!clock) throw new Error("the database gave no clock");

@@ -1,6 +1,7 @@
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
 import type { Instant } from "@/lib/protocol/instant";
 import type { Surface } from "@/lib/protocol/principal";
+import { fixedLimit } from "./paging";
 
 export interface RefusalFilter {
   readonly verbs: readonly string[] | null;
@@ -86,7 +87,7 @@ async function readRows(
       ${filter.actor === null ? tx.sql`` : tx.sql`and f.actor = ${filter.actor}`}
       ${filter.surface === null ? tx.sql`` : tx.sql`and f.surface = ${filter.surface}`}
       ${before(tx, cursor)}
-    order by f.at desc, f.id desc limit ${limit}`;
+    order by f.at desc, f.id desc limit ${fixedLimit(tx, limit)}`;
 }
 
 function before(tx: Tx, cursor: string | null) {

@@ -1,6 +1,7 @@
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
 import type { Instant } from "@/lib/protocol/instant";
 import { RUN_CAUSES } from "@/lib/protocol/run";
+import { fixedLimit } from "./paging";
 import { type RunFactsRecord, runFactColumns } from "./run-facts";
 
 export interface RunsFilter {
@@ -36,12 +37,12 @@ export async function readRuns(
       tx.sql<RunFactsRecord[]>`
         ${runFactColumns(tx)}
         where r.workspace_id = ${tx.workspace} and r.archived_at is null ${matching(tx, filter)} ${before(tx, cursor)}
-        order by r.created_at desc, r.id desc limit ${limit + 1}`,
+        order by r.created_at desc, r.id desc limit ${fixedLimit(tx, limit + 1)}`,
       tx.sql<{ now: Instant; agents: string[]; runsInAll: number }[]>`
         select clock_timestamp() as now,
           (select coalesce(array_agg(name order by name), '{}') from (
             select name from agents where workspace_id = ${tx.workspace} order by name limit 100) capped) as agents,
-          (select count(*)::int from (select from runs where workspace_id = ${tx.workspace} and archived_at is null limit ${CAP}) capped) as runs_in_all`,
+          (select count(*)::int from (select from runs where workspace_id = ${tx.workspace} and archived_at is null limit ${fixedLimit(tx, CAP)}) capped) as runs_in_all`,
     ]);
     if (!around) throw new Error("the database gave no clock");
     const page = rows.slice(0, limit);

@@ -5,6 +5,7 @@ import type { CanonicalJson } from "@/lib/protocol/canonical-json";
 import type { Sha256 } from "@/lib/protocol/hash";
 import type { Instant } from "@/lib/protocol/instant";
 import type { ClosedByKind, TicketStatus } from "@/lib/protocol/ticket";
+import { fixedLimit } from "./paging";
 
 /** A committed ticket with what identifies its wait. JSON stays the text that was stored. */
 export interface TicketRecord {
@@ -104,7 +105,7 @@ export async function readTicketPage(
         ${filter.agent === null ? tx.sql`` : tx.sql`and a.name = ${filter.agent}`}
         ${filter.principal === null ? tx.sql`` : tx.sql`and r.principal_id = ${filter.principal}`}
         ${after === null ? tx.sql`` : tx.sql`and t.id < ${after}::uuid`}
-      order by t.id desc limit ${limit + 1}`;
+      order by t.id desc limit ${fixedLimit(tx, limit + 1)}`;
     const items = rows.slice(0, limit);
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
   });

@@ -1,5 +1,6 @@
 import { inWorkspace, type Scope } from "@/db/client";
 import type { Instant } from "@/lib/protocol/instant";
+import { fixedLimit } from "./paging";
 
 /** An event as stored: `text` is what was hashed. */
 export interface StoredEvent {
@@ -29,6 +30,6 @@ export async function readTrace(
       where e.workspace_id = ${workspace}
         and e.run = (select id from runs where workspace_id = ${workspace} and run_id = ${runId})
         and e.seq > ${after}
-      order by e.seq limit ${most}`,
+      order by e.seq limit ${fixedLimit(tx, most)}`,
   );
 }

@@ -44,6 +44,11 @@ export interface InboxRow {
 export interface InboxPage {
   readonly rows: readonly InboxRow[];
   readonly next_cursor: string | null;
+  readonly now_ms: number;
+}
+
+/** What stands around the inbox's rows; read beside them. */
+export interface InboxFacts {
   /** Open tickets under these filters, counted up to `count_capped`. */
   readonly count: number;
   readonly count_capped: boolean;

@@ -1,8 +1,16 @@
 import "server-only";
-import { COUNT_CAP, type InboxFilter, type InboxRecord, readInbox, readOpenCount } from "@/db/queries/inbox";
+import {
+  COUNT_CAP,
+  type InboxFilter,
+  type InboxRecord,
+  type ListReader,
+  readInbox,
+  readInboxSummary,
+  readOpenCount,
+} from "@/db/queries/inbox";
 import { RISKS } from "@/lib/protocol/call";
 import { isObject } from "@/lib/protocol/canonical-json";
-import type { AnswerKind, EffectLine, InboxPage, InboxRow, TicketFlag } from "@/lib/protocol/console-view";
+import type { AnswerKind, EffectLine, InboxFacts, InboxPage, InboxRow, TicketFlag } from "@/lib/protocol/console-view";
 import { msOf } from "@/lib/protocol/instant";
 import type { Caller } from "@/lib/protocol/principal";
 import { database } from "../database";
@@ -12,25 +20,37 @@ const PAGE = 50;
 const KINDS = ["permission", "question", "pause"] as const;
 
 export async function loadInbox(caller: Caller, query: URLSearchParams): Promise<InboxPage> {
-  const filter: InboxFilter = {
+  const { workspace } = caller;
+  const cursor = query.get("cursor");
+  const reading = await readInbox(await database(), workspace, readerOf(caller), filterOf(query), PAGE, cursor);
+  return { rows: reading.rows.map(inboxRow), next_cursor: reading.next, now_ms: msOf(reading.now) };
+}
+
+/** What stands around the list. A read of its own: the rows never wait for counts. */
+export async function loadInboxFacts(caller: Caller, query: URLSearchParams): Promise<InboxFacts> {
+  const summary = await readInboxSummary(await database(), caller.workspace, readerOf(caller), filterOf(query));
+  return {
+    count: summary.counted,
+    count_capped: summary.counted >= COUNT_CAP,
+    open_in_all: summary.openInAll,
+    due_soon: summary.dueSoon,
+    agents: summary.agents,
+    actions: summary.actions,
+    now_ms: msOf(summary.now),
+  };
+}
+
+function readerOf(caller: Caller): ListReader {
+  return { person: caller.person ?? "", role: caller.role ?? "approver" };
+}
+
+function filterOf(query: URLSearchParams): InboxFilter {
+  return {
     mine: query.get("who") !== "everyone",
     agent: query.get("agent"),
     action: query.get("action"),
     risk: RISKS.find((risk) => risk === query.get("risk")) ?? null,
     kind: KINDS.find((kind) => kind === query.get("kind")) ?? null,
-  };
-  const reader = { person: caller.person ?? "", role: caller.role ?? "approver" };
-  const reading = await readInbox(await database(), caller.workspace, reader, filter, PAGE, query.get("cursor"));
-  return {
-    rows: reading.rows.map(inboxRow),
-    next_cursor: reading.next,
-    count: reading.counted,
-    count_capped: reading.counted >= COUNT_CAP,
-    open_in_all: reading.openInAll,
-    due_soon: reading.dueSoon,
-    agents: reading.agents,
-    actions: reading.actions,
-    now_ms: msOf(reading.now),
   };
 }
 
