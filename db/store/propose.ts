@@ -14,7 +14,7 @@ import type {
   Risk,
 } from "@/lib/protocol/call";
 import { canonicalJson, hashJson, isObject, type JsonValue } from "@/lib/protocol/canonical-json";
-import { GATEWAY_ACTIONS, isGatewayAction } from "@/lib/protocol/gateway-actions";
+import { isGatewayAction, shapeOf } from "@/lib/protocol/gateway-actions";
 import type { Caller } from "@/lib/protocol/principal";
 import { checkOutput, proposalHash } from "@/lib/protocol/proposal";
 import { type Refusal, refusalAt } from "@/lib/protocol/refusals";
@@ -152,8 +152,9 @@ function proposedCall(
   path: string,
   effectClass: IdempotencyClass | undefined,
 ): Result<ProposedCall, Refusal> {
-  const shape =
-    book.run.executor !== "client" && isGatewayAction(request.action) ? GATEWAY_ACTIONS[request.action] : null;
+  // What is only played back opens no target of ours, whatever its tool is called.
+  const isOurs = effectClass === undefined && book.run.executor !== "client";
+  const shape = isOurs && isGatewayAction(request.action) ? shapeOf(request.action, request.args) : null;
   const output = shape ? checkOutput(request.output, shape) : ok(request.output);
   if (!output.ok) return refuse(refusalAt("invalid_output", `${path}.output`, output.refusal.detail));
   // A payload that means new arguments would be taken for the result: until edits exist, no call can ask for one.

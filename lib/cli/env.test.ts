@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { childEnvironment, readSettings } from "./env";
+import { childEnvironment, readSettings, withoutModelKey } from "./env";
 
 const env = (values: Record<string, string>): NodeJS.ProcessEnv => ({ NODE_ENV: "test", ...values });
 
@@ -37,9 +37,27 @@ describe("the settings", () => {
     ["HOLDPOINT_ORIGIN", "https://hold.example/", /public origin without a path/],
     ["HOLDPOINT_ORIGIN", "hold.example", /for example https:/],
     ["HOLDPOINT_DEMO", "yes", /HOLDPOINT_DEMO must be 1/],
+    ["HOLDPOINT_MODEL_BASE_URL", "api.openai.com", /for example https:\/\/api.openai.com\/v1/],
+    ["HOLDPOINT_MODEL_BASE_URL", "https://key@api.example.com", /HOLDPOINT_MODEL_BASE_URL must be/],
+    ["HOLDPOINT_MODEL_TIMEOUT_MS", "2 minutes", /HOLDPOINT_MODEL_TIMEOUT_MS must be between/],
+    ["HOLDPOINT_MODEL_TIMEOUT_MS", "0", /HOLDPOINT_MODEL_TIMEOUT_MS must be between/],
     ["DATABASE_MIGRATE_URL", "postgres://a@b/c", /without DATABASE_URL/],
   ])("%s=%s is refused by a sentence that says what to do", (name, value, sentence) => {
     expect(() => readSettings("/clone", env({ [name]: value }))).toThrow(sentence);
+  });
+
+  it("a model is told by its address and key, or there is none", () => {
+    expect(readSettings("/c", env({})).model).toEqual({ baseUrl: null, apiKey: null, timeoutMs: 120_000 });
+    const told = {
+      HOLDPOINT_MODEL_BASE_URL: "http://localhost:11434/v1",
+      HOLDPOINT_MODEL_API_KEY: "k",
+      HOLDPOINT_MODEL_TIMEOUT_MS: "5000",
+    };
+    expect(readSettings("/c", env(told)).model).toEqual({
+      baseUrl: "http://localhost:11434/v1",
+      apiKey: "k",
+      timeoutMs: 5_000,
+    });
   });
 
   it("all that is wrong is said at once", () => {
@@ -48,6 +66,12 @@ describe("the settings", () => {
 });
 
 describe("a child's environment", () => {
+  it("holds the model's key only where it is wanted", () => {
+    const ours = env({ HOLDPOINT_MODEL_API_KEY: "key" });
+    expect(childEnvironment({}, ours)).toMatchObject({ HOLDPOINT_MODEL_API_KEY: "key" });
+    expect(Object.keys(withoutModelKey(childEnvironment({}, ours)))).not.toContain("HOLDPOINT_MODEL_API_KEY");
+  });
+
   it("never holds the owner's database address", () => {
     const child = childEnvironment({ DATABASE_URL: "app" }, env({ DATABASE_URL: "x", DATABASE_MIGRATE_URL: "owner" }));
     expect(child).toMatchObject({ DATABASE_URL: "app" });

@@ -1,6 +1,7 @@
 import os from "node:os";
 import path from "node:path";
 import { z } from "zod";
+import type { ModelSettings } from "@/lib/runtime/model/settings";
 
 /** The programs' configuration. Every value is checked here, once, and then passed in. */
 export interface Settings {
@@ -16,8 +17,13 @@ export interface Settings {
   readonly dataDir: string;
   /** The folders under which the gateway may write. */
   readonly writeRoots: readonly string[];
+  /** Whom the gateway may send requests to, as it was written; empty: nobody. */
+  readonly httpHosts: string;
+  /** The programs that the gateway may run, by their absolute paths; empty: none. */
+  readonly commands: readonly string[];
   /** Null: seed the demo into an empty embedded database only. */
   readonly demo: boolean | null;
+  readonly model: ModelSettings;
   /** Tests only: where this process is to be killed, as `name:n`. */
   readonly failpoint: string | null;
 }
@@ -39,6 +45,14 @@ const origin = z.string().refine((value) => isUrl(value, ["http:", "https:"]) &&
   error: "HOLDPOINT_ORIGIN must be the console's public origin without a path, for example https://holdpoint.example.",
 });
 
+const modelUrl = z.string().refine((value) => isUrl(value, ["http:", "https:"]) && !/[@?#]/.test(value), {
+  error:
+    "HOLDPOINT_MODEL_BASE_URL must be the address of an OpenAI-compatible provider, for example https://api.openai.com/v1.",
+});
+
+const timeout = "HOLDPOINT_MODEL_TIMEOUT_MS must be between 1000 and 3600000 milliseconds, for example 120000.";
+const modelTimeout = z.coerce.number(timeout).int(timeout).min(1_000, timeout).max(3_600_000, timeout);
+
 const schema = z.object({
   PORT: z.preprocess(blankIsUnset, port.default(3000)),
   HOLDPOINT_HOST: z.preprocess(blankIsUnset, z.string().default("127.0.0.1")),
@@ -47,10 +61,15 @@ const schema = z.object({
   DATABASE_MIGRATE_URL: z.preprocess(blankIsUnset, databaseUrl("DATABASE_MIGRATE_URL").optional()),
   HOLDPOINT_DATA_DIR: z.preprocess(blankIsUnset, z.string().default(".data")),
   HOLDPOINT_WRITE_ROOTS: z.preprocess(blankIsUnset, z.string().optional()),
+  HOLDPOINT_HTTP_HOSTS: z.preprocess(blankIsUnset, z.string().default("")),
+  HOLDPOINT_COMMANDS: z.preprocess(blankIsUnset, z.string().default("")),
   HOLDPOINT_DEMO: z.preprocess(
     blankIsUnset,
     z.enum(["0", "1"], "HOLDPOINT_DEMO must be 1 (seed the demo) or 0 (never), or unset.").optional(),
   ),
+  HOLDPOINT_MODEL_BASE_URL: z.preprocess(blankIsUnset, modelUrl.optional()),
+  HOLDPOINT_MODEL_API_KEY: z.preprocess(blankIsUnset, z.string().optional()),
+  HOLDPOINT_MODEL_TIMEOUT_MS: z.preprocess(blankIsUnset, modelTimeout.default(120_000)),
   HOLDPOINT_FAILPOINT: z.preprocess(blankIsUnset, z.string().optional()),
 });
 
@@ -76,7 +95,14 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv = process.env)
     migrateUrl: value.DATABASE_MIGRATE_URL ?? null,
     dataDir,
     writeRoots: (roots ?? [os.tmpdir(), path.join(dataDir, "out")]).map((entry) => path.resolve(root, entry)),
+    httpHosts: value.HOLDPOINT_HTTP_HOSTS,
+    commands: value.HOLDPOINT_COMMANDS.split(path.delimiter).filter((entry) => entry !== ""),
     demo: value.HOLDPOINT_DEMO === undefined ? null : value.HOLDPOINT_DEMO === "1",
+    model: {
+      baseUrl: value.HOLDPOINT_MODEL_BASE_URL ?? null,
+      apiKey: value.HOLDPOINT_MODEL_API_KEY ?? null,
+      timeoutMs: value.HOLDPOINT_MODEL_TIMEOUT_MS,
+    },
     failpoint: value.HOLDPOINT_FAILPOINT ?? null,
   };
 }
@@ -91,6 +117,11 @@ export function childEnvironment(
 ): NodeJS.ProcessEnv {
   const { DATABASE_MIGRATE_URL: _owner, ...rest } = env;
   return { ...rest, NEXT_TELEMETRY_DISABLED: "1", ...changes };
+}
+
+/** For a program that asks no model. */
+export function withoutModelKey({ HOLDPOINT_MODEL_API_KEY: _key, ...rest }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return rest;
 }
 
 const testEnv = z.object({

@@ -13,6 +13,7 @@ import { replay } from "./commands/replay";
 import { verifyFile, verifyRun } from "./commands/verify";
 import { openDatabase } from "./database";
 import { readSettings, type Settings } from "./env";
+import { reachOf } from "./reach";
 import { CommandRefused } from "./refused";
 
 const USAGE = `holdpoint start RUN --output PATH
@@ -125,7 +126,7 @@ async function work(settings: Settings, databaseUrl: string): Promise<null> {
   const onError = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
   await runWorker({
     databaseUrl,
-    writeRoots: settings.writeRoots,
+    ...reachOf(settings),
     stop: stop.signal,
     failpoint: settings.failpoint,
     onError,

@@ -3,9 +3,10 @@ import path from "node:path";
 import { connect } from "@/db/client";
 import { seedDemo } from "@/lib/runtime/demo";
 import { type OpenDatabase, openDatabase } from "./database";
-import { childEnvironment, readSettings, type Settings } from "./env";
+import { childEnvironment, readSettings, type Settings, withoutModelKey } from "./env";
 import { firstOwnerLink } from "./first-owner-link";
 import { requireFreePort } from "./port";
+import { reachOf } from "./reach";
 import { waitUntilReady } from "./readiness";
 import { secretFile } from "./secret-file";
 import { type Supervisor, supervise } from "./supervisor";
@@ -38,6 +39,8 @@ export async function main(
 
 async function serve(options: ServeOptions, stop: AbortSignal): Promise<void> {
   const settings = readSettings(options.root);
+  // Only the worker needs it; what is wrong in it is told before anything is started.
+  reachOf(settings);
   await requireFreePort(settings.port, settings.host);
   const web = await ensureWebBuild(options.root, report, stop);
   stop.throwIfAborted();
@@ -74,7 +77,12 @@ async function run(
     HOLDPOINT_AUTH_SECRET: secretFile(path.join(settings.dataDir, "auth-secret")),
   });
   await seedDemoWhereWanted(settings, database);
-  programs.start({ name: "web server", file: path.join(files.web, "server.js"), cwd: files.web, env });
+  programs.start({
+    name: "web server",
+    file: path.join(files.web, "server.js"),
+    cwd: files.web,
+    env: withoutModelKey(env),
+  });
   programs.start({ name: "worker", file: files.worker, cwd: files.root, env });
 
   const stopped = new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { runWorker } from "@/lib/runtime/worker";
 import { readSettings } from "./env";
+import { reachOf } from "./reach";
 
 const GRACE_MS = 5_000;
 
@@ -19,7 +20,7 @@ if (settings.databaseUrl === null) {
 try {
   await runWorker({
     databaseUrl: settings.databaseUrl,
-    writeRoots: settings.writeRoots,
+    ...reachOf(settings),
     stop: stop.signal,
     failpoint: settings.failpoint,
     onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),

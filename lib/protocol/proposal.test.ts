@@ -34,7 +34,7 @@ describe("a proposal", () => {
 });
 
 describe("a file target", () => {
-  const file = { effectClass: "create_new", fileTarget: true } as const;
+  const file = { effectClass: "create_new", target: "file" } as const;
 
   test.each(["/tmp/x", "/", "C:\\x", "c:/x"])("%s is absolute", (output) => {
     expect(checkOutput(output, file)).toEqual({ ok: true, value: output });
@@ -49,11 +49,57 @@ describe("a file target", () => {
       });
     },
   );
+});
 
-  test("is no matter of other actions: their target is kept as it is", () => {
-    const other = { effectClass: "none", fileTarget: false } as const;
-    for (const output of [null, "a record", { id: 1 }])
-      expect(checkOutput(output, other)).toEqual({ ok: true, value: output });
-    expect(isAbsolutePath("relative")).toBe(false);
+describe("a request's target", () => {
+  const url = { effectClass: "read_only", target: "url" } as const;
+
+  test.each(["https://example.com/a?b=c#d", "http://localhost:1/", "HTTPS://EXAMPLE.com", "https://[::1]/"])(
+    "%s is whole",
+    (output) => {
+      expect(checkOutput(output, url)).toEqual({ ok: true, value: output });
+    },
+  );
+
+  test.each([
+    "example.com",
+    "//example.com",
+    "https:example.com",
+    "https://",
+    "https://[::1",
+    "https://example.com:99999/",
+    "ftp://example.com/",
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    " https://example.com",
+    "https://exa\tmple.com/",
+    "https://example.com/\n",
+    "https:\\\\example.com/",
+    "https://example.com\\@evil.example/",
+    "https://ex\u00e4mple.com/",
+    null,
+    3,
+    ["https://example.com"],
+  ])("%j is refused", (output) => {
+    expect(checkOutput(output, url)).toEqual({
+      ok: false,
+      refusal: { code: "invalid_output", path: "output", detail: "a request's target is a whole http or https URL" },
+    });
   });
+});
+
+describe("a program's folder", () => {
+  const folder = { effectClass: "none", target: "folder" } as const;
+
+  test.each(["/tmp", null])("%j may be its target", (output) => {
+    expect(checkOutput(output, folder)).toEqual({ ok: true, value: output });
+  });
+
+  test.each(["tmp", "", "/tmp\0", 3, {}])("%j is refused", (output) => {
+    expect(checkOutput(output, folder)).toMatchObject({ ok: false, refusal: { code: "invalid_output" } });
+  });
+});
+
+test("a path is absolute or it is not", () => {
+  expect(isAbsolutePath("relative")).toBe(false);
 });

@@ -39,11 +39,10 @@ export function proposalHash(action: string, argsText: CanonicalJson, outputText
   return sha256Hex(proposalText(action, argsText, outputText));
 }
 
-/** What the gateway makes with an action's output: a file's path, or something else that it does not open. */
+/** What the gateway makes with an action's output: a new file, an address it calls, or the folder that a program works in. */
 export interface EffectShape {
   readonly effectClass: IdempotencyClass;
-  /** Set by the registry of the gateway's own actions; an agent's tool has no file target of ours. */
-  readonly fileTarget: boolean;
+  readonly target: "file" | "url" | "folder";
 }
 
 export interface OutputRefusal {
@@ -53,13 +52,34 @@ export interface OutputRefusal {
 }
 
 /**
- * Judge a target when the call is proposed. A file is hashed as given, so only an absolute path names the same file for everyone.
- * Source: protocol §6 "Effects".
+ * Judge a target when the call is proposed. It is hashed as given, so only an absolute path names the same file for everyone, and
+ * only a whole `http:` or `https:` URL the same address. A program's folder may be left out. Source: protocol §6 "Effects".
  */
-export function checkOutput(output: JsonValue, shape: EffectShape): Result<JsonValue, OutputRefusal> {
-  if (!shape.fileTarget) return ok(output);
-  if (typeof output === "string" && isAbsolutePath(output)) return ok(output);
-  return refuse({ code: "invalid_output", path: "output", detail: "a file target is an absolute path" });
+export function checkOutput(output: JsonValue, { target }: EffectShape): Result<JsonValue, OutputRefusal> {
+  switch (target) {
+    case "file":
+      return isPath(output) ? ok(output) : invalidOutput("a file target is an absolute path");
+    case "url":
+      return isHttpUrl(output) ? ok(output) : invalidOutput("a request's target is a whole http or https URL");
+    case "folder":
+      return output === null || isPath(output)
+        ? ok(output)
+        : invalidOutput("a program's folder is an absolute path, or null");
+  }
+}
+
+function invalidOutput(detail: string) {
+  return refuse({ code: "invalid_output", path: "output", detail } as const);
+}
+
+function isPath(output: JsonValue): boolean {
+  return typeof output === "string" && isAbsolutePath(output);
+}
+
+/** Hidden characters and blanks are what a URL parser drops or moves: the text that was approved must be the address that is called. */
+function isHttpUrl(output: JsonValue): boolean {
+  if (typeof output !== "string" || !/^https?:\/\/[!-~]+$/i.test(output) || output.includes("\\")) return false;
+  return URL.canParse(output);
 }
 
 /** POSIX or a Windows drive; a NUL ends a path early in some system calls, so none may hold one. */

@@ -77,6 +77,14 @@ describe("a model's tool call", () => {
     expect(call("write_file", '{"path":"/tmp/a","content":"x"}')).toMatchObject({ value: { output: "/tmp/a" } });
     expect(call("send", '{"path":"/tmp/a"}')).toMatchObject({ value: { output: null } });
   });
+
+  test("of a request or a program has the address or the folder as its target", () => {
+    expect(call("http_request", '{"url":"https://a.example/"}')).toMatchObject({
+      value: { output: "https://a.example/" },
+    });
+    expect(call("run_command", '{"argv":["/bin/ls"],"folder":"/tmp"}')).toMatchObject({ value: { output: "/tmp" } });
+    expect(call("run_command", '{"argv":["/bin/ls"]}')).toMatchObject({ value: { output: null } });
+  });
 });
 
 describe("whether a signal may be acted on", () => {

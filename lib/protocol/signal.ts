@@ -1,6 +1,6 @@
 import { ok, type Result, refuse } from "@/lib/result";
 import { isArray, isObject, type JsonObject, type JsonValue, readJson } from "./canonical-json";
-import { GATEWAY_ACTIONS, isGatewayAction } from "./gateway-actions";
+import { isGatewayAction, shapeOf, targetField } from "./gateway-actions";
 import { checkOutput } from "./proposal";
 import type { RefusalCode } from "./refusals";
 
@@ -117,15 +117,15 @@ export function signalOfToolCall(call: {
     type: "EXECUTE_TOOL",
     action: call.name,
     args: args.value,
-    output: fileTarget(call.name, args.value),
+    output: targetAmong(call.name, args.value),
     callId: call.callId,
     why: null,
   });
 }
 
-/** A tool call has arguments alone, so the target of our own file actions is the path among them. */
-function fileTarget(action: string, args: JsonValue): JsonValue {
-  return isGatewayAction(action) && isObject(args) ? (args.path ?? null) : null;
+/** A tool call has arguments alone, so the target of our own actions is among them. */
+function targetAmong(action: string, args: JsonValue): JsonValue {
+  return isGatewayAction(action) && isObject(args) ? (args[targetField(action)] ?? null) : null;
 }
 
 function question(value: JsonObject): Signal {
@@ -173,11 +173,11 @@ function validateTool(
   signal: Extract<Signal, { type: "EXECUTE_TOOL" }>,
   { catalog }: SignalContext,
 ): Result<Signal, SignalRefusal> {
-  const { action, output } = signal;
+  const { action, args, output } = signal;
   if (!catalog.has(action))
     return refuse({ code: "unknown_action", detail: `no tool is named ${action || "nothing"}` });
   if (!isGatewayAction(action)) return ok(signal);
-  const target = checkOutput(output, GATEWAY_ACTIONS[action]);
+  const target = checkOutput(output, shapeOf(action, args));
   return target.ok ? ok(signal) : refuse(target.refusal);
 }
 

@@ -11,7 +11,7 @@ import { stored } from "@/lib/protocol/book/stored";
 import { canonicalJson, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import type { FailAt } from "@/lib/runtime/failpoint";
-import { perform } from "@/lib/runtime/gateway";
+import { createFile } from "@/lib/runtime/gateway/create-file";
 import { CommandRefused, refusedBy } from "../refused";
 
 /** What these verbs need: the database, who calls, and this process's own name for its attempts. */
@@ -140,9 +140,9 @@ async function execute(session: Session, runId: string, attempt: number): Promis
   const { db, caller } = session;
   const call = await readCall(db, caller.workspace, runId);
   session.failAt("before_effect");
-  const effect = await perform(call, session.writeRoots);
+  if (call.action !== FIXTURE.action) throw new Error(`the command line does not perform ${call.action}`);
+  const effect = await createFile(call, session.writeRoots);
   session.failAt("after_effect");
-  if (!effect) throw new Error(`the gateway has no action ${call.action}`);
   if (effect.kind === "executed" || effect.kind === "recovered") {
     const recovered = effect.kind === "recovered";
     const report = { attempt, output: canonicalJson({ content_hash: effect.contentHash }), error: null, recovered };

@@ -26,7 +26,7 @@ export const OF_THE_REQUEST = {
     status: 422,
     sees: ["all"],
     title: "Not a target for this action",
-    advice: "A file target is an absolute path.",
+    advice: "Give an absolute path for a file or a folder, a whole http or https URL for a request.",
   },
   unknown_field: {
     status: 422,
