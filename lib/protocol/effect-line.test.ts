@@ -26,3 +26,16 @@ test("arguments that are no object are spelt themselves", () => {
   expect(effectLine("ls -la", null)).toEqual({ lead: "ls -la", keep: "" });
   expect(effectLine(null, null)).toEqual({ lead: "", keep: "" });
 });
+
+test("a list or an object at the first level is spelt by its plain values, the first few of them", () => {
+  expect(effectLine({ to: ["a", "b", { deep: 1 }], when: { day: 1, by: "x" } }, null)).toEqual({
+    lead: "a, b · x, 1",
+    keep: "",
+  });
+  expect(effectLine(["a", "b", "c", "d", "e"], null).lead).toBe("a, b, c, d, …");
+  expect(effectLine("x".repeat(60), null).lead).toBe(`${"x".repeat(48)}…`);
+});
+
+test("a target without arguments stands alone", () => {
+  expect(effectLine({}, "/tmp/x")).toEqual({ lead: "", keep: "→ /tmp/x" });
+});

@@ -92,7 +92,9 @@ function closeCoupled(book: Book, step: number): void {
 
 function openNextQueued(book: Book, step: number): void {
   if (book.batch(step).mode !== "sequential") return;
-  for (const call of placesOf(book, step)) {
+  for (const { callRef } of placesOf(book, step)) {
+    // As it stands now: a rule's deny on the way closes the coupled calls behind it.
+    const call = book.call(callRef);
     if (isTerminal(call)) continue;
     if (call.status !== "queued") return;
     const { behaviour, rule } = evaluatePolicy(book.policy, call.action);

@@ -72,7 +72,8 @@ export function propose(book: Book, proposed: ProposedStep, record: StepRecord):
   const calls = recordStep(book, proposed);
   for (const [index, call] of calls.entries()) {
     const wanted = proposed.calls[index];
-    const allow = wanted?.rebind ? allows.find((old) => isSameAct(old, call)) : undefined;
+    // An allow moves once: the same call a second time is asked about anew.
+    const allow = wanted?.rebind ? allows.find((old) => isSameAct(old, call) && isUnmoved(book, old)) : undefined;
     if (allow) rebind(book, allow, call);
     else judge(book, call, record);
   }
@@ -237,9 +238,12 @@ function isSameAct(old: CallFacts, call: CallFacts): boolean {
   return old.action === call.action && old.proposalHash === call.proposalHash;
 }
 
+function isUnmoved(book: Book, old: CallFacts): boolean {
+  return book.call(old.callRef).status === "approved";
+}
+
 /** A framework that asks again under a new call id gets the allow it already has, once. Source: protocol §6 "Repeats". */
 function rebind(book: Book, old: CallFacts, call: CallFacts): void {
-  if (book.call(old.callRef).status !== "approved") return;
   noteProposal(book, call, "allowed", old.ruleId);
   book.complete(old.callRef, "cancelled", "rebound");
   book.amend(call.callRef, {
