@@ -243,6 +243,20 @@ test("46: the first attempt's report after the second's is stale, and kept", asy
   expect(await traceTypes(world, what.runId)).toContain("resume_rejected");
 });
 
+test("8: an old executor wakes while the new attempt runs: stale and kept, one effect key, the new attempt untouched", async () => {
+  const what = await allowed(world, { declaredClass: "read_only" });
+  await beginAndLapse(world, what);
+  const { effectKey } = (await standing(world, what.runId)).call;
+  await begin(world, what);
+  const before = (await standing(world, what.runId)).call;
+  expect(before).toMatchObject({ status: "executing", attempt: 2, effectKey });
+  expect(await report(world, what, 1, "woken")).toMatchObject({
+    ok: false,
+    refusal: { code: "stale_attempt", facts: { current_attempt: 2, reported: { bytes: 7 } } },
+  });
+  expect((await standing(world, what.runId)).call).toEqual(before);
+});
+
 test("32: the tool catalogue changes between park and begin: refused, and the call is still approved", async () => {
   const what = await allowed(world);
   expect(codeOf(await begin(world, what, { catalogFingerprint: "0".repeat(64) }))).toBe("fingerprint_mismatch");

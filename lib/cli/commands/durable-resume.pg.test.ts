@@ -110,7 +110,7 @@ test("D5.58: rejected, then approved is not pending, then resumed is rejected", 
   expect(() => statSync(output)).toThrow();
 });
 
-test("D5.59: the request id replaced after approval is refused", SLOW, async () => {
+test("D5.59, interleaving 33: the request id replaced after approval is refused", SLOW, async () => {
   const { run, output } = await approved();
   await tamper(
     (sql) => sql`update tickets set correlation_id = 'approval:run-other' where correlation_id = ${`approval:${run}`}`,
@@ -120,7 +120,7 @@ test("D5.59: the request id replaced after approval is refused", SLOW, async () 
 });
 
 test(
-  "D5.60: arguments and proposal hash replaced together after approval are refused by the frozen approval hash",
+  "D5.60, interleaving 33: arguments and proposal hash replaced together after approval are refused by the frozen approval hash",
   SLOW,
   async () => {
     const { run, output, hash } = await approved();
@@ -145,7 +145,7 @@ test(
   },
 );
 
-test("D5.61: another output path is refused before anything else that is wrong", SLOW, async () => {
+test("D5.61, interleaving 33: another output path is refused before anything else that is wrong", SLOW, async () => {
   const { run } = await approved();
   await tamper(
     (sql) => sql`update tickets set correlation_id = 'approval:run-else' where correlation_id = ${`approval:${run}`}`,

@@ -255,7 +255,7 @@ describe("complete", () => {
   });
 });
 
-test("a failure between a verb's writes and its idempotency record leaves neither, and the same request then does it once", async () => {
+test("34: a failure between a verb's writes and its idempotency record leaves neither, and the same request then does it once", async () => {
   const own = await ownTicket();
   const key = { "idempotency-key": randomUUID() };
   const replace = () => api.post("operator", `/api/v1/tickets/${own.ticketId}/replace`, { reason: "r" }, key);

@@ -81,7 +81,7 @@ describe("?wait=", () => {
     expect(took).toBeGreaterThan(950);
   });
 
-  test("tells nothing to a key that was revoked meanwhile", async () => {
+  test("35: tells nothing to a key that was revoked meanwhile", async () => {
     const { runId } = await api.parked();
     const key = await anotherKey();
     const waiting = api.send("agent", "GET", `/api/v1/runs/${runId}?wait=2`, { key });
