@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import {
+  boolean,
   check,
   foreignKey,
   index,
@@ -42,6 +43,8 @@ export const jobs = pgTable(
     mailboxId: text("mailbox_id").notNull(),
     agentId: uuid("agent_id"),
     kind: text({ enum: JOB_KINDS }).notNull(),
+    /** For workers that call over HTTP: no worker of ours can run its agent. */
+    outside: boolean().notNull().default(false),
     run: uuid(),
     ticketId: uuid("ticket_id"),
     messages: text(),
@@ -93,10 +96,11 @@ export const jobs = pgTable(
       .on(table.workspaceId, table.mailboxId, table.dedupeKey)
       .where(sql`${table.status} in ('Queued', 'Claimed')`),
     index("jobs_claim_order")
-      .on(table.workspaceId, table.priority, table.createdAt, table.jobId)
+      .on(table.workspaceId, table.outside, table.priority, table.createdAt, table.jobId)
       .where(sql`${table.status} = 'Queued'`),
     index("jobs_lease").on(table.workspaceId, table.leaseUntil).where(sql`${table.status} = 'Claimed'`),
     index("jobs_of_run").on(table.workspaceId, table.run),
+    index("jobs_newest").on(table.workspaceId, table.status, table.createdAt.desc(), table.jobId.desc()),
   ],
 );
 

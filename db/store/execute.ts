@@ -10,6 +10,7 @@ import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import type { Executor } from "@/lib/protocol/run";
 import { type Result, refuse } from "@/lib/result";
+import { underClaim } from "./mailbox/rows";
 import { findCall, type Outcome, type Visit, type Visited, visit } from "./visit";
 
 type Sent = Omit<BeginRequest, "claim" | "earlierClaimIsOver">;
@@ -51,9 +52,7 @@ export async function beginClaimed(
     onCallOf("execute_claimed", runId, call, saidOf(sent)),
     "worker",
     async ({ tx, book }, ref) => {
-      const [held] = await tx.sql`
-      select from jobs where workspace_id = ${tx.workspace} and job_id = ${claim.job} and claim_token = ${claim.token}
-        and status = 'Claimed' and lease_until >= ${book.now.at}`;
+      const [held] = await tx.sql`select from jobs where ${underClaim(tx, { jobId: claim.job, token: claim.token })}`;
       return held ? begin(book, ref, request) : refuse(refusal("stale_claim", { job_id: claim.job }));
     },
   );

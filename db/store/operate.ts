@@ -76,10 +76,17 @@ export async function cancelCall(
   );
 }
 
-export async function cancel(scope: Scope, caller: Caller, runId: string, reason: string): Promise<Outcome<RunFacts>> {
+/** End a run as cancelled. `code` says why where a machine decided it, such as `interrupted`. */
+export async function cancel(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  reason: string,
+  code: string | null = null,
+): Promise<Outcome<RunFacts>> {
   const attempted = { run: runId, input: { reason } };
   return visit(scope, caller, { verb: "cancel_run", at: { run: runId }, attempted }, ({ book }) => {
-    const cancelled = cancelRun(book, reason);
+    const cancelled = cancelRun(book, reason, code);
     return cancelled.ok ? ok(book.run) : cancelled;
   });
 }

@@ -5,7 +5,7 @@ import { canonicalJson } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import { callChanges, newCallRow } from "./call-rows";
 import { keepContents } from "./contents";
-import { enqueueResumes } from "./jobs";
+import { enqueueResumes } from "./mailbox/enqueue";
 import { newTicketRow, ticketChanges } from "./ticket-rows";
 
 /**

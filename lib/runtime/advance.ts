@@ -1,7 +1,7 @@
 import type { Db } from "@/db/client";
 import { type RunProgress, readProgress } from "@/db/queries/run-progress";
 import { beginClaimed, completeCall } from "@/db/store/execute";
-import type { ClaimedJob } from "@/db/store/jobs";
+import type { ClaimedJob } from "@/db/store/mailbox/claim";
 import { catalogOf } from "@/db/store/snapshots";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { isTerminal } from "@/lib/protocol/book/facts";

@@ -2,7 +2,7 @@ import type { Db } from "@/db/client";
 import { inWorkspace } from "@/db/client";
 import { readMessagesSeen } from "@/db/queries/run-progress";
 import { askPerson } from "@/db/store/ask";
-import { enqueueStart } from "@/db/store/jobs";
+import { enqueueStart } from "@/db/store/mailbox/enqueue";
 import type { Message } from "@/db/store/messages";
 import { openRun } from "@/db/store/open-run";
 import { finishRun } from "@/db/store/operate";

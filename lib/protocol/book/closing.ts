@@ -185,10 +185,10 @@ export function cancelTicket(book: Book, ticketId: string, reason: string): Resu
   return ok(closed);
 }
 
-export function cancelRun(book: Book, reason: string): Result<null, Refusal> {
+export function cancelRun(book: Book, reason: string, code: string | null = null): Result<null, Refusal> {
   if (book.run.cause !== null) return refuse(runEnded(book));
   keep(book, "reason", reason);
-  book.end("cancelled", null);
+  book.end("cancelled", code);
   return ok(null);
 }
 

@@ -1,0 +1,45 @@
+import type { ClaimedJob } from "@/db/store/mailbox/claim";
+import { cancel } from "@/db/store/operate";
+import { stored } from "@/lib/protocol/book/stored";
+import { isObject, type JsonObject } from "@/lib/protocol/canonical-json";
+import { unreachable } from "@/lib/result";
+import { type Advanced, type Advancing, advanceRun } from "./advance";
+
+/** What became of a job: delivered, not now, or never, so that no attempt can help. */
+export type Delivered = Advanced | { readonly kind: "never"; readonly why: string };
+
+/** Do what one claimed job asks for. What fails here by itself is the worker's failure; what an agent does wrong is not. */
+export async function deliver(context: Advancing, job: ClaimedJob): Promise<Delivered> {
+  switch (job.kind) {
+    case "resume":
+      return job.run === null ? never("a resume job names its run") : advanceRun(context, job.run);
+    case "cancel":
+      return cancelFor(context, job);
+    case "notice":
+      return never("nothing here can read this notice");
+    case "request":
+      return never(
+        "no agent of this name runs here: publish it with a definition, or let a worker over HTTP claim the job",
+      );
+    default:
+      return unreachable(job.kind);
+  }
+}
+
+function never(why: string): Delivered {
+  return { kind: "never", why };
+}
+
+/** End the run. One that has ended meanwhile stays as it ended: the refusal is in its trace. */
+async function cancelFor({ db, system }: Advancing, job: ClaimedJob): Promise<Delivered> {
+  if (job.runId === null) return never("a cancel job names its run");
+  const said = extrasOf(job);
+  const reason = typeof said.reason === "string" ? said.reason : "cancelled";
+  await cancel(db, system, job.runId, reason, typeof said.cause === "string" ? said.cause : null);
+  return { kind: "done" };
+}
+
+function extrasOf({ requestExtras }: ClaimedJob): JsonObject {
+  const said = requestExtras === null ? {} : stored(requestExtras);
+  return isObject(said) ? said : {};
+}
