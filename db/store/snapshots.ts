@@ -1,6 +1,7 @@
 import { v7 as newId } from "uuid";
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
-import { canonicalJson, hashJson, type JsonValue } from "@/lib/protocol/canonical-json";
+import { stored } from "@/lib/protocol/book/stored";
+import { type CanonicalJson, canonicalJson, hashJson, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Sha256 } from "@/lib/protocol/hash";
 import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
@@ -15,6 +16,8 @@ export interface SnapshotContent {
   readonly mcpServers: JsonValue;
   readonly tools: readonly { readonly name: string; readonly [field: string]: JsonValue }[];
   readonly build: string | null;
+  /** How an agent of the worker goes on, as checked canonical JSON; an agent that runs elsewhere has none. */
+  readonly definition?: CanonicalJson;
 }
 
 export interface PublishedSnapshot {
@@ -72,6 +75,8 @@ export async function insertSnapshot(
     mcp_servers: content.mcpServers,
     catalog_fingerprint: fingerprint,
     build,
+    // Only where there is one: what was published before definitions existed keeps its id.
+    ...(content.definition === undefined ? {} : { definition: stored(content.definition) }),
   });
   const snapshotId = `snap_${contentHash.slice(0, 24)}`;
   const inserted = await tx.sql`insert into agent_snapshots ${tx.sql({
@@ -85,6 +90,7 @@ export async function insertSnapshot(
     model,
     mcpServers: content.mcpServers === null ? null : canonicalJson(content.mcpServers),
     build,
+    definition: content.definition ?? null,
   })} on conflict do nothing`;
   return { snapshotId, catalogFingerprint: fingerprint, known: inserted.count === 0 };
 }

@@ -5,7 +5,7 @@ import { PRINCIPAL_KINDS, ROLES } from "./principal";
 /** The contract's table: agent key, operator key, worker key, approver, operator, owner. `✓` is yes, `o` own, `–` no. */
 const CONTRACT: Readonly<Record<string, readonly Verb[]>> = {
   "✓ – – – ✓ ✓": ["publish_snapshot", "open_run"],
-  "o – – – o o": ["propose", "ask", "wait", "put_state", "withdraw", "finish", "resume_failed"],
+  "o – – – o o": ["talk", "propose", "ask", "wait", "put_state", "withdraw", "finish", "resume_failed"],
   "o – – – – –": ["begin", "renew", "complete", "read_state", "answer_own_wait"],
   "o ✓ – ✓ ✓ ✓": ["read_run", "read_trace", "read_tickets"],
   "– – – ✓ – ✓": ["decide", "undo", "edit", "ask_back", "assign"],

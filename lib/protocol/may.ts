@@ -4,6 +4,7 @@ import type { Caller } from "./principal";
 export const VERBS = [
   "publish_snapshot",
   "open_run",
+  "talk",
   "propose",
   "ask",
   "wait",
@@ -90,6 +91,7 @@ const WORKS: Row = { worker_key: "yes", system: "yes" };
 const TABLE: Readonly<Record<Verb, Row>> = {
   publish_snapshot: OPENS_RUNS,
   open_run: OPENS_RUNS,
+  talk: MOVES_OWN_RUN,
   propose: MOVES_OWN_RUN,
   ask: MOVES_OWN_RUN,
   wait: MOVES_OWN_RUN,

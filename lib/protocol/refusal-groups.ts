@@ -17,7 +17,7 @@ export const REFUSAL_GROUPS: readonly RefusalGroup[] = [
   {
     name: "proposals",
     word: "Proposals",
-    verbs: ["open_run", "publish_snapshot", "propose", "ask", "wait", "withdraw", "put_state"],
+    verbs: ["open_run", "publish_snapshot", "talk", "propose", "ask", "wait", "withdraw", "put_state"],
   },
   {
     name: "operations",
