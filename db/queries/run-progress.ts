@@ -10,6 +10,17 @@ export interface RunProgress {
   /** The agent's own state, for the worker that plays the agent. */
   readonly state: BoundState | null;
   readonly principal: { readonly id: string; readonly kind: PrincipalKind; readonly name: string };
+  readonly snapshot: FrozenAgent;
+}
+
+/** What a run's snapshot froze. */
+export interface FrozenAgent {
+  readonly provider: string | null;
+  readonly model: string | null;
+  /** Canonical JSON: the tools, sorted by name. */
+  readonly catalog: string;
+  /** Null where the agent does not run here, or is a recording. */
+  readonly definition: string | null;
 }
 
 /** Where a run stands, for the worker that moves it: everything unfinished, its last step, and its agent's state. */
@@ -23,7 +34,11 @@ export async function readProgress(db: Db, workspace: string, run: string): Prom
     const [principal] = await tx.sql<RunProgress["principal"][]>`
       select id, kind, name from principals where workspace_id = ${workspace} and id = ${open.book.run.principalId}`;
     if (!principal) throw new Error(`run ${open.book.run.runId} has no principal`);
-    return { book: open.book, highest: open.highest, state, principal };
+    const [snapshot] = await tx.sql<FrozenAgent[]>`
+      select provider, model, catalog, definition from agent_snapshots
+      where workspace_id = ${workspace} and snapshot_id = ${open.book.run.snapshotId}`;
+    if (!snapshot) throw new Error(`run ${open.book.run.runId} has no snapshot`);
+    return { book: open.book, highest: open.highest, state, principal, snapshot };
   });
 }
 

@@ -2,6 +2,7 @@ import type { Scope } from "@/db/client";
 import { ask, pause } from "@/lib/protocol/book/ask";
 import type { TicketFacts } from "@/lib/protocol/book/facts";
 import type { ProposedCall } from "@/lib/protocol/book/propose";
+import type { SignalNote } from "@/lib/protocol/book/signals";
 import type { OnExpiry } from "@/lib/protocol/call";
 import { canonicalJson, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
@@ -14,6 +15,8 @@ import { findState, type StateClaim } from "./states";
 import { type Outcome, visit } from "./visit";
 
 interface Wait {
+  /** Set by the runtime alone: the signal by which a controller asks. */
+  readonly signal?: SignalNote;
   readonly callId: string;
   readonly schema: JsonValue;
   readonly deadlineMs: number | null;
@@ -77,7 +80,7 @@ async function recordWait(
     if (!state.ok) return state;
     const call = waitingCall(wait, proposal, reason, deadline);
     const record = { recorded: recorded?.callRef ?? null, highest: open.highest };
-    const done = ask(book, call, record, wait.state, wait.messages.length);
+    const done = ask(book, call, record, wait.state, wait.messages.length, wait.signal ?? null);
     if (!done.ok) return done;
     if (!done.value.fromRecord) await recordBeside(visited, wait.messages, wait.state);
     return ok({ ...answerFor(book, done.value.call), fromRecord: done.value.fromRecord });

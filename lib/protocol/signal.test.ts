@@ -66,6 +66,16 @@ describe("a model's tool call", () => {
     expect(call("look", " ")).toMatchObject({ ok: true, value: { args: {} } });
   });
 
+  test("has words that a column of text can hold", () => {
+    expect(signalOfToolCall({ callId: `\0\ud800${"x".repeat(300)}`, name: "look", argumentsText: "" })).toMatchObject({
+      value: { callId: `\uFFFD\uFFFD${"x".repeat(254)}` },
+    });
+    expect(signalOfToolCall({ callId: "", name: "look", argumentsText: "" })).toMatchObject({
+      value: { callId: null },
+    });
+    expect(call("request_user_input", '{"question":"a\\u0000b"}')).toMatchObject({ value: { question: "a\uFFFDb" } });
+  });
+
   test("of the reserved tool is a question", () => {
     expect(call("request_user_input", '{"question":"Go on?","options":["yes","no"]}')).toEqual(
       ok({ type: "REQUEST_USER_INPUT", question: "Go on?", schema: null, options: ["yes", "no"] }),

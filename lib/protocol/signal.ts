@@ -88,7 +88,7 @@ export function signalOfJson(value: JsonValue): Result<Signal, SignalRefusal> {
         action: textOf(value.action),
         args: value.args ?? {},
         output: value.output ?? null,
-        callId: textOf(value.call_id) || null,
+        callId: callIdOf(value.call_id),
         why: textOf(value.why) || null,
       });
     case "REQUEST_USER_INPUT":
@@ -118,7 +118,7 @@ export function signalOfToolCall(call: {
     action: call.name,
     args: args.value,
     output: targetAmong(call.name, args.value),
-    callId: call.callId,
+    callId: callIdOf(call.callId),
     why: null,
   });
 }
@@ -191,5 +191,16 @@ export function parseFailed(detail: string): SignalRefusal {
 }
 
 function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? storable(value) : "";
+}
+
+/** A model's words as they can be stored: a column of text holds neither U+0000 nor half a surrogate pair. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\uFFFD");
+}
+
+const CALL_ID_CHARACTERS = 256;
+
+function callIdOf(value: JsonValue | undefined): string | null {
+  return [...textOf(value)].slice(0, CALL_ID_CHARACTERS).join("") || null;
 }

@@ -1,15 +1,18 @@
 import type { Db } from "@/db/client";
-import { type RunProgress, readProgress } from "@/db/queries/run-progress";
+import { type FrozenAgent, type RunProgress, readProgress } from "@/db/queries/run-progress";
 import { beginClaimed, completeCall } from "@/db/store/execute";
 import type { ClaimedJob } from "@/db/store/mailbox/claim";
 import { catalogOf } from "@/db/store/snapshots";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { isTerminal } from "@/lib/protocol/book/facts";
-import { type CanonicalJson, canonicalJson } from "@/lib/protocol/canonical-json";
+import { stored } from "@/lib/protocol/book/stored";
+import { type CanonicalJson, canonicalJson, hashJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
+import { takeTurn } from "./agent-loop";
 import type { FailAt } from "./failpoint";
 import { type Effect, perform } from "./gateway";
+import type { Model } from "./model/model";
 import { takeNextStep } from "./recorded-agent";
 import { RECORDING_FORMAT, type Recording, readRecording, toolsOf } from "./recording";
 
@@ -23,6 +26,8 @@ export interface Advancing {
   readonly failAt: FailAt;
   /** The claim was lost or the worker is stopping: go no further. */
   readonly stop: AbortSignal;
+  /** The model that a snapshot names; null where none is configured for it. */
+  readonly modelFor?: (snapshot: Pick<FrozenAgent, "provider" | "model">) => Model | null;
 }
 
 /** What became of a look at a run: nothing more to do now, or look again later. */
@@ -39,7 +44,7 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
   while (!context.stop.aborted) {
     const progress = await readProgress(context.db, context.job.workspace, run);
     if (!progress || progress.book.run.cause !== null || progress.book.run.executor !== "worker") return DONE;
-    const loaded = loadRecording(progress);
+    const loaded = loadOf(progress);
     const approved = progress.book.calls().filter((call) => call.status === "approved" || call.status === "executing");
     if (approved.length > 0) {
       const later = await executeAll(context, progress, loaded, approved);
@@ -47,7 +52,12 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
       continue;
     }
     if (progress.book.calls().some((call) => !isTerminal(call)) || progress.book.openTickets().length > 0) return DONE;
-    if (!loaded) return DONE;
+    if (progress.snapshot.definition !== null) {
+      const moved = await takeTurn(context, agentOf(context, progress), progress);
+      if (moved !== "again") return moved;
+      continue;
+    }
+    if (!loaded?.recording) return DONE;
     const { run: facts } = progress.book;
     const lastCalls = progress.book.callsOf(progress.highest);
     const agent = agentOf(context, progress);
@@ -66,29 +76,36 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
   return { kind: "later", inMs: 0 };
 }
 
-/** The run's own principal: a recorded agent has no key, so its worker speaks for it. */
-function agentOf({ job }: Advancing, { principal }: RunProgress): Caller {
+/** The run's own principal: an agent that runs here has no key at hand, so its worker speaks for it. */
+function agentOf({ job }: Advancing, { principal, book }: RunProgress): Caller {
   return {
     workspace: job.workspace,
     principal: principal.id,
     kind: principal.kind,
+    // A person's role is read anew under the lock of each verb.
     role: null,
-    person: null,
+    person: principal.kind === "person" ? book.run.openedByPerson : null,
     display: principal.name,
     surface: "worker",
     credential: null,
   };
 }
 
-/** What this worker has loaded for a run: its script, and the catalogue that it runs now. */
+/** What this worker has loaded for a run: its script if it is one, and the catalogue that it runs now. */
 interface Loaded {
-  readonly recording: Recording;
+  readonly recording: Recording | null;
   readonly fingerprint: string;
 }
 
 /** By the hash of the bytes, so that what was read once need not be read at every look. */
 const recordings = new Map<string, Loaded>();
 const MOST_RECORDINGS = 200;
+
+function loadOf(progress: RunProgress): Loaded | null {
+  const { definition, catalog } = progress.snapshot;
+  if (definition === null) return loadRecording(progress);
+  return { recording: null, fingerprint: hashJson(stored(catalog)) };
+}
 
 /** The run's script, after its hash was checked; null when the run has none. */
 function loadRecording({ state, book }: RunProgress): Loaded | null {

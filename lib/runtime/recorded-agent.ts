@@ -12,7 +12,6 @@ import { allowList, setPolicy } from "@/db/store/set-policy";
 import { publishSnapshot, type SnapshotContent } from "@/db/store/snapshots";
 import { bindState, putState } from "@/db/store/states";
 import type { CallFacts } from "@/lib/protocol/book/facts";
-import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import { ok, type Result, refuse } from "@/lib/result";
@@ -24,6 +23,7 @@ import {
   recordingText,
   toolsOf,
 } from "./recording";
+import { resultText } from "./thread";
 
 export interface StartOptions {
   readonly agent: string;
@@ -126,16 +126,8 @@ function userMessage(step: number, text: string): Message {
   return { id: `user:${step}`, role: "user", text };
 }
 
-/** What the model would see of a call: its result, or that it was blocked or cancelled. */
 function resultMessage(call: CallFacts): Message {
-  const id = `result:${call.callRef}`;
-  if (call.outcome === "succeeded") return { id, role: "tool", text: call.result ?? "null" };
-  if (call.outcome === "failed") return { id, role: "tool", text: canonicalJson({ error: call.error ?? "failed" }) };
-  return {
-    id,
-    role: "tool",
-    text: canonicalJson({ [call.outcome ?? "unfinished"]: call.outcomeCause ?? "", call: call.callRef }),
-  };
+  return { id: `result:${call.callRef}`, role: "tool", text: resultText(call) };
 }
 
 function questionOf(step: number, question: Extract<RecordedStep, { kind: "question" }>, messages: readonly Message[]) {

@@ -90,7 +90,7 @@ test.each<[string, Partial<AgentContent>]>([
 ])("a definition with %s is refused before anything is stored", async (_what, over) => {
   const before = await count("runs");
   expect(codeOf(await start(over))).toBe("invalid_body");
-    expect(await count("runs")).toBe(before);
+  expect(await count("runs")).toBe(before);
 });
 
 test("a person's later message joins the thread once, and wakes the run", async () => {

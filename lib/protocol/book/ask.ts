@@ -1,10 +1,12 @@
 import { ok, type Result, refuse } from "@/lib/result";
 import type { CallRef } from "../call";
 import { type Refusal, refusal } from "../refusals";
+import type { RunState } from "../run";
 import type { Book } from "./book";
-import type { TicketFacts } from "./facts";
+import type { CallFacts, TicketFacts } from "./facts";
 import { closeNotPickedUp, type ProposedCall, refuseStep, requestedCall } from "./propose";
 import { runEnded } from "./refusing";
+import { noteSignal, type SignalNote } from "./signals";
 import { openTicket, pauseTerms } from "./waits";
 import { keep, reference } from "./words";
 
@@ -29,6 +31,8 @@ export function ask(
   record: AskRecord,
   state: { readonly sha256: string; readonly format: string; readonly version: string } | null,
   messages: number,
+  /** The signal by which a controller asks: its wait leaves the five events of protocol §9. */
+  signal: SignalNote | null = null,
 ): Result<Asked, Refusal> {
   const step = record.highest + 1;
   const requested = requestedCall(book, question, step, 0);
@@ -46,6 +50,8 @@ export function ask(
   const closed = refuseStep(book, step, record.highest);
   if (closed) return refuse(closed);
 
+  if (signal) noteSignal(book, signal);
+  const before = book.state;
   book.addBatch({
     step,
     mode: "parallel",
@@ -75,7 +81,19 @@ export function ask(
     request_id: ticket.correlationId,
   });
   closeNotPickedUp(book, step);
+  if (signal) noteExit(book, call, ticket, before);
   return ok({ call: call.callRef, fromRecord: false });
+}
+
+/** That the run waits, on what, and that its loop was left. Source: protocol §9, [S1 C11]. */
+function noteExit(book: Book, call: CallFacts, ticket: TicketFacts, before: RunState): void {
+  book.note("state_transition", { from: before, to: book.state, cause: "request_user_input" });
+  book.note("pending_recorded", {
+    call_ref: call.callRef,
+    ticket_id: ticket.id,
+    request_id: ticket.correlationId,
+  });
+  book.note("run_exited", { step: call.step, state: book.state });
 }
 
 /** Pause the run by hand; an open pause is the answer to a second one. */

@@ -8,6 +8,7 @@ import { lapseOver } from "./begin";
 import type { Book } from "./book";
 import { type CallFacts, isNeverBegun, isTerminal, mayHaveHappened, type TicketFacts } from "./facts";
 import { notAwaiting, runEnded } from "./refusing";
+import { noteSignal, type SignalNote } from "./signals";
 import { openTicket, pauseTerms } from "./waits";
 import { keep } from "./words";
 
@@ -195,7 +196,12 @@ export function cancelRun(book: Book, reason: string, code: string | null = null
 export type FinishStatus = "completed" | "failed" | "stopped";
 
 /** The agent says that it is done. What may have happened is never called a success. Source: protocol §5 "Finish". */
-export function finish(book: Book, status: FinishStatus): Result<null, Refusal> {
+export function finish(
+  book: Book,
+  status: FinishStatus | "budget_exhausted",
+  /** A controller's own end: the signal that asked for it, and why a run failed. */
+  by: { readonly signal: SignalNote | null; readonly code: string | null } = { signal: null, code: null },
+): Result<null, Refusal> {
   if (book.run.cause !== null) return refuse(runEnded(book));
   const open = book.openTickets();
   if (open.length > 0) {
@@ -213,6 +219,7 @@ export function finish(book: Book, status: FinishStatus): Result<null, Refusal> 
       }),
     );
   }
-  book.end(begun.length > 0 ? "indeterminate" : status, begun.length > 0 ? status : null);
+  if (by.signal) noteSignal(book, by.signal);
+  book.end(begun.length > 0 ? "indeterminate" : status, begun.length > 0 ? status : by.code);
   return ok(null);
 }

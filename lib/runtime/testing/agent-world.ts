@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { inWorkspace } from "@/db/client";
+import { readRunBook } from "@/db/queries/ticket-view";
+import { readTrace } from "@/db/queries/trace";
+import { decideTicket } from "@/db/store/decide";
+import { ackJob, claimJob, deferJob, enqueueResumes } from "@/db/store/jobs";
+import { allowList, setPolicy } from "@/db/store/set-policy";
+import { newWorld, verdict, type World } from "@/db/testing/world";
+import type { TicketFacts } from "@/lib/protocol/book/facts";
+import { stored } from "@/lib/protocol/book/stored";
+import { canonicalJson, isObject, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
+import { ok, type Result, refuse } from "@/lib/result";
+import { type Advanced, advanceRun } from "@/lib/runtime/advance";
+import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "@/lib/runtime/model/model";
+import { startAgentRun } from "@/lib/runtime/start-agent";
+
+/** What a scripted model says next: words, tool calls, or why it says nothing; a function may look at what it is asked. */
+export type Line =
+  | string
+  | readonly [name: string, args: JsonValue | string][]
+  | { readonly failure: ModelFailure }
+  | Spoken;
+type Spoken = (request: ModelRequest, onText?: (delta: string) => void) => Promise<Line> | Line;
+
+/** A model that says what it was told to say, and keeps what it was asked. */
+export class Script implements Model {
+  readonly requests: ModelRequest[] = [];
+
+  constructor(private readonly lines: readonly Line[]) {}
+
+  get calls(): number {
+    return this.requests.length;
+  }
+
+  async answer(
+    request: ModelRequest,
+    options: { readonly onText?: (delta: string) => void } = {},
+  ): Promise<Result<ModelAnswer, ModelFailure>> {
+    this.requests.push(request);
+    // The last line is said for ever, so that a loop that does not stop is seen in its budget.
+    let line = this.lines[this.requests.length - 1] ?? this.lines.at(-1);
+    while (typeof line === "function") line = await line(request, options.onText);
+    if (line === undefined) throw new Error("the script is empty");
+    if (typeof line === "object" && "failure" in line) return refuse(line.failure);
+    const calls = typeof line === "string" ? [] : line;
+    return ok({
+      text: typeof line === "string" ? line : null,
+      toolCalls: calls.map(([name, args], index) => ({
+        callId: `c${index}`,
+        name,
+        argumentsText: typeof args === "string" ? args : canonicalJson(args),
+      })),
+      finish: "stop",
+      usage: null,
+    });
+  }
+}
+
+/** A world whose worker runs agents, with a folder that they may write beneath. */
+export class AgentWorld {
+  private constructor(
+    readonly world: World,
+    readonly folder: string,
+  ) {}
+
+  static async open(): Promise<AgentWorld> {
+    return new AgentWorld(await newWorld(), mkdtempSync(path.join(os.tmpdir(), "holdpoint-agent-")));
+  }
+
+  async close(): Promise<void> {
+    await this.world.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Start a run of an agent whose `write_file` and `look` need no consent. */
+  async start(definition: JsonObject, name = `agent-${definition.controller}`): Promise<string> {
+    const { db, agent, cli } = this.world;
+    const tools = ["look", "send_mail", "write_file"].map((tool) => ({ name: tool }));
+    const content = { name, provider: "scripted", model: "m", mcpServers: null, tools, build: null, definition };
+    const started = await startAgentRun(db, agent, { agent: content, input: "Write a brief." });
+    if (!started.ok) throw new Error(canonicalJson({ code: started.refusal.code, path: started.refusal.path ?? null }));
+    const rules = allowList(["write_file", "look"]);
+    const policy = await setPolicy(db, cli, name, { default: "ask", rules });
+    if (!policy.ok) throw new Error(policy.refusal.code);
+    return started.value;
+  }
+
+  /** Do every job that is due, as a worker does. Gives what became of each. */
+  async drive(model: Model | null): Promise<Advanced[]> {
+    const done: Advanced[] = [];
+    for (let job = await claimJob(this.world.db, "w"); job; job = await claimJob(this.world.db, "w")) {
+      const advanced = await this.advance(job, model);
+      done.push(advanced);
+      if (advanced.kind === "done") await ackJob(this.world.db, job);
+      else await deferJob(this.world.db, job, advanced.inMs);
+    }
+    return done;
+  }
+
+  async advance(job: NonNullable<Awaited<ReturnType<typeof claimJob>>>, model: Model | null): Promise<Advanced> {
+    if (job.run === null) throw new Error("a job without a run");
+    const context = {
+      db: this.world.db,
+      system: { ...this.world.system, surface: "worker" as const },
+      worker: "w",
+      job,
+      writeRoots: [this.folder],
+      failAt: () => undefined,
+      stop: new AbortController().signal,
+      modelFor: () => model,
+    };
+    return advanceRun(context, job.run);
+  }
+
+  /** Have a worker look at the run again, whatever its state. */
+  async look(runId: string): Promise<void> {
+    const { db, workspace } = this.world;
+    await inWorkspace(db, workspace, async (tx) => {
+      const [run] = await tx.sql<{ id: string; runId: string; agentId: string; threadId: string }[]>`
+        select id, run_id, agent_id, thread_id from runs where workspace_id = ${workspace} and run_id = ${runId}`;
+      if (!run) throw new Error("no such run");
+      await enqueueResumes(tx, run, [{ dedupeKey: `look:${runId}`, ticketId: null }]);
+      await tx.sql`update jobs set available_at = clock_timestamp() where workspace_id = ${workspace} and run = ${run.id}`;
+    });
+  }
+
+  async openTickets(runId: string): Promise<readonly TicketFacts[]> {
+    const book = await readRunBook(this.world.db, this.world.workspace, runId, {});
+    return book?.openTickets() ?? [];
+  }
+
+  async onlyTicket(runId: string): Promise<TicketFacts> {
+    const [ticket, ...others] = await this.openTickets(runId);
+    if (!ticket || others.length > 0) throw new Error(`${others.length + (ticket ? 1 : 0)} tickets are open`);
+    return ticket;
+  }
+
+  async answer(ticket: TicketFacts, input: JsonValue): Promise<void> {
+    const attempt = { ...(await verdict(this.world, ticket, "allow")), result: { kind: "input", input } as const };
+    const answered = await decideTicket(this.world.db, this.world.approver, ticket.id, attempt);
+    if (!answered.ok) throw new Error(answered.refusal.code);
+  }
+
+  async row(runId: string) {
+    return inWorkspace(this.world.db, this.world.workspace, async (tx) => {
+      const [row] = await tx.sql<
+        {
+          state: string;
+          cause: string | null;
+          causeCode: string | null;
+          output: string | null;
+          rejectedSignals: number;
+          codes: string[] | null;
+        }[]
+      >`
+        select r.state, r.cause, r.cause_code, r.output, r.rejected_signals,
+          (select array_agg(f.code order by f.at, f.id) from refusals f where f.workspace_id = r.workspace_id and f.run = r.id) as codes
+        from runs r where r.workspace_id = ${tx.workspace} and r.run_id = ${runId}`;
+      if (!row) throw new Error("no such run");
+      return { ...row, codes: row.codes ?? [] };
+    });
+  }
+
+  /** Who produced the first signal on record. */
+  async sourceOf(runId: string): Promise<JsonValue> {
+    const events = await readTrace(this.world.db, this.world.workspace, runId);
+    const event = events.find(({ type }) => type === "signal_received");
+    const read = event ? stored(event.text) : null;
+    const payload = read !== null && isObject(read) ? (read.payload ?? null) : null;
+    return payload !== null && isObject(payload) ? (payload.source ?? null) : null;
+  }
+
+  /** The thread as committed: `role:content`. */
+  async thread(runId: string): Promise<readonly string[]> {
+    return inWorkspace(this.world.db, this.world.workspace, async (tx) => {
+      const rows = await tx.sql<{ line: string }[]>`
+        select m.role || ':' || m.content as line from messages m
+        join runs r on r.workspace_id = m.workspace_id and r.thread_id = m.thread_id
+        where r.workspace_id = ${tx.workspace} and r.run_id = ${runId} order by m.seq`;
+      return rows.map(({ line }) => line);
+    });
+  }
+}
