@@ -9,10 +9,11 @@ import { stored } from "@/lib/protocol/book/stored";
 import { type CanonicalJson, canonicalJson, hashJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
+import type { Result } from "@/lib/result";
 import { takeTurn } from "./agent-loop";
 import type { FailAt } from "./failpoint";
 import { type Effect, perform } from "./gateway";
-import type { Model } from "./model/model";
+import type { Model, ModelFailure } from "./model/model";
 import { takeNextStep } from "./recorded-agent";
 import { RECORDING_FORMAT, type Recording, readRecording, toolsOf } from "./recording";
 
@@ -26,8 +27,8 @@ export interface Advancing {
   readonly failAt: FailAt;
   /** The claim was lost or the worker is stopping: go no further. */
   readonly stop: AbortSignal;
-  /** The model that a snapshot names; null where none is configured for it. */
-  readonly modelFor?: (snapshot: Pick<FrozenAgent, "provider" | "model">) => Model | null;
+  /** The model that a snapshot names, or why there is none. */
+  readonly modelFor?: (snapshot: Pick<FrozenAgent, "provider" | "model">) => Result<Model, ModelFailure>;
 }
 
 /** What became of a look at a run: nothing more to do now, or look again later. */

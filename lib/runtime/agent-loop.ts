@@ -11,12 +11,13 @@ import {
 import { stored } from "@/lib/protocol/book/stored";
 import { canonicalJson, isArray, isObject } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
+import { refuse } from "@/lib/result";
 import type { Advanced, Advancing } from "./advance";
 import type { Controller, NoDecision } from "./controllers/controller";
 import { planAndExecute } from "./controllers/plan-and-execute";
 import { react } from "./controllers/react";
 import { workflow } from "./controllers/workflow";
-import type { ModelTool } from "./model/model";
+import type { ModelFailure, ModelTool } from "./model/model";
 import { type AgentState, type Handled, handle } from "./runtime";
 import { loadState, RUNTIME_FORMAT, stateText } from "./runtime-state";
 import { Thinking } from "./thinking";
@@ -66,7 +67,7 @@ async function readTurn(context: Advancing, agent: Caller, progress: RunProgress
     workspace: job.workspace,
     run: run.id,
     turn: runtime.turns + 1,
-    model: context.modelFor?.(snapshot) ?? null,
+    model: context.modelFor?.(snapshot) ?? refuse(NO_MODEL),
     modelName: snapshot.model ?? "",
     left: runtime.allowance - runtime.model_calls,
     stop,
@@ -100,6 +101,12 @@ function definitionOf({ definition }: FrozenAgent): AgentDefinition {
   if (definition === null) throw new Error("this snapshot has no definition");
   return readDefinition(definition);
 }
+
+const NO_MODEL: ModelFailure = {
+  code: "model_not_configured",
+  detail: "this worker has no models",
+  retryInMs: null,
+};
 
 /** The frozen catalogue as a model is told of it. */
 function toolsOf({ catalog }: FrozenAgent): ModelTool[] {

@@ -109,7 +109,7 @@ export class AgentWorld {
       writeRoots: [this.folder],
       failAt: () => undefined,
       stop: new AbortController().signal,
-      modelFor: () => model,
+      ...(model ? { modelFor: () => ok(model) } : {}),
     };
     return advanceRun(context, job.run);
   }
