@@ -73,7 +73,12 @@ async function act(tx: Tx, decision: Decision, judged: Judged, state: AgentState
     const { signal } = taken;
     if (signal.type === "REQUEST_USER_INPUT") return ask(tx, decision, signal, saved, messages, state);
     if (signal.type === "FAIL" || !(await hasNews(tx, state))) return end(tx, decision, signal, messages, state);
+    return goOn(tx, state.results, saved, state);
   }
+  return goOn(tx, messages, saved, state);
+}
+
+async function goOn(tx: Tx, messages: readonly Message[], saved: StateClaim, state: AgentState): Promise<Handled> {
   await addMessages(tx, state.run.threadId, messages);
   await bindState(tx, state.run.id, saved);
   return "goes_on";
@@ -174,7 +179,7 @@ async function end(
   return "exits";
 }
 
-/** A person spoke while the model thought: what it had to say in the end was no answer to that. */
+/** A person spoke while the model thought: its last words were no answer to that, so they are dropped and it is asked again. */
 async function hasNews(tx: Tx, { run, facts }: AgentState): Promise<boolean> {
   const seen = facts.thread.at(-1)?.seq ?? 0;
   const [news] = await tx.sql`

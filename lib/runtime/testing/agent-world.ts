@@ -11,8 +11,10 @@ import { newWorld, verdict, type World } from "@/db/testing/world";
 import type { TicketFacts } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
 import { canonicalJson, isObject, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
+import type { Caller } from "@/lib/protocol/principal";
 import { ok, type Result, refuse } from "@/lib/result";
 import { type Advanced, advanceRun } from "@/lib/runtime/advance";
+import type { FailAt } from "@/lib/runtime/failpoint";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "@/lib/runtime/model/model";
 import { startAgentRun } from "@/lib/runtime/start-agent";
 
@@ -75,8 +77,12 @@ export class AgentWorld {
   }
 
   /** Start a run of an agent whose `write_file` and `look` need no consent. */
-  async start(definition: JsonObject, name = `agent-${definition.controller}`): Promise<string> {
-    const { db, agent, cli } = this.world;
+  async start(
+    definition: JsonObject,
+    name = `agent-${definition.controller}`,
+    agent: Caller = this.world.agent,
+  ): Promise<string> {
+    const { db, cli } = this.world;
     const tools = ["look", "send_mail", "write_file"].map((tool) => ({ name: tool }));
     const content = { name, provider: "scripted", model: "m", mcpServers: null, tools, build: null, definition };
     const started = await startAgentRun(db, agent, { agent: content, input: "Write a brief." });
@@ -99,7 +105,11 @@ export class AgentWorld {
     return done;
   }
 
-  async advance(job: NonNullable<Awaited<ReturnType<typeof claimJob>>>, model: Model | null): Promise<Advanced> {
+  async advance(
+    job: NonNullable<Awaited<ReturnType<typeof claimJob>>>,
+    model: Model | null,
+    failAt: FailAt = () => undefined,
+  ): Promise<Advanced> {
     if (job.run === null) throw new Error("a job without a run");
     const context = {
       db: this.world.db,
@@ -107,11 +117,31 @@ export class AgentWorld {
       worker: "w",
       job,
       writeRoots: [this.folder],
-      failAt: () => undefined,
+      failAt,
       stop: new AbortController().signal,
       ...(model ? { modelFor: () => ok(model) } : {}),
     };
     return advanceRun(context, job.run);
+  }
+
+  /** The next job, claimed by a worker. */
+  async claim() {
+    const job = await claimJob(this.world.db, "w");
+    if (!job) throw new Error("no job is due");
+    return job;
+  }
+
+  /** What the database says of a run's live text, its jobs and its bound states. */
+  async beside(runId: string) {
+    return inWorkspace(this.world.db, this.world.workspace, async (tx) => {
+      const [row] = await tx.sql<{ live: string | null; bound: number; batches: number }[]>`
+        select (select text from live_texts where workspace_id = r.workspace_id and run = r.id) as live,
+          (select count(*) from run_states where workspace_id = r.workspace_id and run = r.id and bound_at is not null) as bound,
+          (select count(*) from batches where workspace_id = r.workspace_id and run = r.id) as batches
+        from runs r where r.workspace_id = ${tx.workspace} and r.run_id = ${runId}`;
+      if (!row) throw new Error("no such run");
+      return row;
+    });
   }
 
   /** Have a worker look at the run again, whatever its state. */
@@ -160,6 +190,14 @@ export class AgentWorld {
         from runs r where r.workspace_id = ${tx.workspace} and r.run_id = ${runId}`;
       if (!row) throw new Error("no such run");
       return { ...row, codes: row.codes ?? [] };
+    });
+  }
+
+  /** A person is let go: nothing is theirs to do any more. */
+  async disable({ person }: Caller): Promise<void> {
+    await inWorkspace(this.world.db, this.world.workspace, async (tx) => {
+      await tx.sql`
+        update members set disabled_at = clock_timestamp() where workspace_id = ${tx.workspace} and person_id = ${person}`;
     });
   }
 
