@@ -144,6 +144,22 @@ export class AgentWorld {
     });
   }
 
+  /** What was put off to a later time is due now. */
+  async makeDue(runId: string): Promise<void> {
+    const run = await this.internalId(runId);
+    await inWorkspace(this.world.db, this.world.workspace, async (tx) => {
+      await tx.sql`update jobs set available_at = clock_timestamp() where workspace_id = ${tx.workspace} and run = ${run}`;
+    });
+  }
+
+  async internalId(runId: string): Promise<string> {
+    return inWorkspace(this.world.db, this.world.workspace, async (tx) => {
+      const [run] = await tx.sql<{ id: string }[]>`
+        select id from runs where workspace_id = ${tx.workspace} and run_id = ${runId}`;
+      return run?.id ?? "";
+    });
+  }
+
   /** Have a worker look at the run again, whatever its state. */
   async look(runId: string): Promise<void> {
     const { db, workspace } = this.world;
@@ -152,7 +168,6 @@ export class AgentWorld {
         select id, run_id, agent_id, thread_id from runs where workspace_id = ${workspace} and run_id = ${runId}`;
       if (!run) throw new Error("no such run");
       await enqueueResumes(tx, run, [{ dedupeKey: `look:${runId}`, ticketId: null }]);
-      await tx.sql`update jobs set available_at = clock_timestamp() where workspace_id = ${workspace} and run = ${run.id}`;
     });
   }
 
