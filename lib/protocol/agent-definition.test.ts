@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { checkDefinition, readDefinition } from "./agent-definition";
+import type { JsonValue } from "./canonical-json";
+
+const REACT = { controller: "react", instructions: "Work." };
+
+describe("an agent's definition", () => {
+  test.each<[string, JsonValue]>([
+    ["react", REACT],
+    ["plan_and_execute", { ...REACT, controller: "plan_and_execute", budget: 3, on_budget: "pause" }],
+    ["workflow", { ...REACT, controller: "workflow", nodes: [{ ask: "Go on?" }, { finish: "{{reply}}" }] }],
+  ])("of %s is frozen as its canonical text and read back as it was", (_name, definition) => {
+    const checked = checkDefinition(definition);
+    if (!checked.ok) throw new Error(checked.refusal.path);
+    expect(readDefinition(checked.value)).toEqual(definition);
+  });
+
+  test.each<[string, JsonValue, string]>([
+    ["a field that does not exist", { ...REACT, budgte: 3 }, "definition"],
+    ["a budget of nothing", { ...REACT, budget: 0 }, "definition.budget"],
+    ["another controller", { ...REACT, controller: "swarm" }, "definition.controller"],
+    ["a mode that is none", { ...REACT, resume_modes: { look: "maybe" } }, "definition.resume_modes.look"],
+    ["a workflow without stations", { ...REACT, controller: "workflow", nodes: [] }, "definition.nodes"],
+    ["a text", "react", "definition"],
+  ])("with %s is refused at its place", (_what, definition, path) => {
+    expect(checkDefinition(definition)).toMatchObject({ ok: false, refusal: { code: "invalid_body", path } });
+  });
+
+  test("that was tampered with is not read", () => {
+    expect(() => readDefinition('{"controller":"react"}')).toThrow();
+  });
+});
