@@ -61,6 +61,12 @@ export function lineSentence({ type, payload }: TraceLine): Sentence {
       return say`${subject}${quoted(text(payload.action) ?? "")}, ${word(payload.verdict)}${rule(payload)}`;
     case "policy_evaluated":
       return say`${subject}${payload.behaviour === "allow" ? "allowed" : "denied"} by ${payload.rule ? say`rule ${quoted(word(payload.rule))}` : "the default"}`;
+    case "signal_received":
+      return say`${word(payload.source)}: ${quoted(word(payload.signal))}`;
+    case "runtime_validated":
+      return say`${quoted(word(payload.signal))} ${word(payload.verdict)}`;
+    case "run_exited":
+      return say`Step ${word(payload.step)}, the loop is left: ${word(payload.state)}`;
     case "pending_recorded":
       return say`${subject}waits, ticket ${quoted(short(text(payload.ticket_id) ?? ""))}`;
     case "proposal_verified":
