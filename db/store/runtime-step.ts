@@ -10,8 +10,8 @@ import type { Caller } from "@/lib/protocol/principal";
 import type { Refusal } from "@/lib/protocol/refusals";
 import { endsTheRun } from "@/lib/protocol/signal";
 import { ok, type Result, refuse } from "@/lib/result";
-import type { ClaimedJob } from "./jobs";
 import { dropLiveText } from "./live-text";
+import type { ClaimedJob } from "./mailbox/claim";
 import { putState, type StateClaim } from "./states";
 import { type Outcome, visit } from "./visit";
 

@@ -1,5 +1,5 @@
 import { type Db, inWorkspace } from "@/db/client";
-import { enqueueStart } from "@/db/store/jobs";
+import { enqueueStart } from "@/db/store/mailbox/enqueue";
 import { addMessages } from "@/db/store/messages";
 import { openRun } from "@/db/store/open-run";
 import { type Refused, recordRefusal } from "@/db/store/refuse";

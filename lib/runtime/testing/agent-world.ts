@@ -5,7 +5,9 @@ import { inWorkspace } from "@/db/client";
 import { readRunBook } from "@/db/queries/ticket-view";
 import { readTrace } from "@/db/queries/trace";
 import { decideTicket } from "@/db/store/decide";
-import { ackJob, claimJob, deferJob, enqueueResumes } from "@/db/store/jobs";
+import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
+import { enqueueResumes } from "@/db/store/mailbox/enqueue";
+import { ackJob, deferJobBy } from "@/db/store/mailbox/report";
 import { allowList, setPolicy } from "@/db/store/set-policy";
 import { newWorld, verdict, type World } from "@/db/testing/world";
 import type { TicketFacts } from "@/lib/protocol/book/facts";
@@ -96,20 +98,16 @@ export class AgentWorld {
   /** Do every job that is due, as a worker does. Gives what became of each. */
   async drive(model: Model | null): Promise<Advanced[]> {
     const done: Advanced[] = [];
-    for (let job = await claimJob(this.world.db, "w"); job; job = await claimJob(this.world.db, "w")) {
+    for (let job = await this.next(); job; job = await this.next()) {
       const advanced = await this.advance(job, model);
       done.push(advanced);
-      if (advanced.kind === "done") await ackJob(this.world.db, job);
-      else await deferJob(this.world.db, job, advanced.inMs);
+      if (advanced.kind === "done") await ackJob(this.world.db, this.world.system, job);
+      else await deferJobBy(this.world.db, this.world.system, job, advanced.inMs);
     }
     return done;
   }
 
-  async advance(
-    job: NonNullable<Awaited<ReturnType<typeof claimJob>>>,
-    model: Model | null,
-    failAt: FailAt = () => undefined,
-  ): Promise<Advanced> {
+  async advance(job: ClaimedJob, model: Model | null, failAt: FailAt = () => undefined): Promise<Advanced> {
     if (job.run === null) throw new Error("a job without a run");
     const context = {
       db: this.world.db,
@@ -124,9 +122,14 @@ export class AgentWorld {
     return advanceRun(context, job.run);
   }
 
+  private async next(): Promise<ClaimedJob | undefined> {
+    const [job] = await claimNext(this.world.db, { claimer: "w", leaseMs: 30_000, most: 1 });
+    return job;
+  }
+
   /** The next job, claimed by a worker. */
   async claim() {
-    const job = await claimJob(this.world.db, "w");
+    const job = await this.next();
     if (!job) throw new Error("no job is due");
     return job;
   }
