@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inWorkspace } from "@/db/client";
 import { askPerson } from "@/db/store/ask";
 import { decideTicket } from "@/db/store/decide";
 import { cancel } from "@/db/store/operate";
@@ -6,6 +8,7 @@ import { aCall, allow, deny, newWorld, openTestRun, park, parked, verdict, type 
 import { readNewestEvent, readRunNames } from "./change-feed";
 import { findByText } from "./find";
 import { COUNT_CAP, type InboxFilter, readInbox, readInboxSummary, readOpenCount } from "./inbox";
+import { deadlineKey } from "./paging";
 import { readRefusals } from "./refusals";
 import { readRunPage } from "./run-page";
 import { readRuns } from "./runs-list";
@@ -75,6 +78,19 @@ describe("the inbox", () => {
     expect(await summary({ action: "ask", kind: "question" })).toMatchObject({ counted: 1 });
     expect((await summary({ action: "ask", kind: "permission" })).counted).toBe(0);
     expect((await summary()).actions).toContain("ask");
+  });
+
+  test("a deep page begins in the index, under row security too, and reads nothing that stands before it", async () => {
+    const plan = await inWorkspace(world.db, world.workspace, async (tx) => {
+      await tx.sql`set local enable_seqscan = off`;
+      return await tx.sql<Record<string, string>[]>`
+        explain select t.id from tickets t where t.workspace_id = ${tx.workspace} and t.status = 'open'
+          and (${deadlineKey(tx)}, t.id) > (${4_000_000_000_000}::bigint, ${randomUUID()}::uuid)
+        order by ${deadlineKey(tx)}, t.id limit 51`;
+    });
+    const lines = plan.map((row) => Object.values(row)[0] ?? "").map((line) => line.trim());
+    expect(lines.filter((line) => line.startsWith("Filter:"))).toEqual([]);
+    expect(lines.find((line) => line.startsWith("Index Cond:"))).toContain("ROW(CASE");
   });
 
   test("a limit that is no whole number never reaches a statement", async () => {

@@ -71,7 +71,8 @@ const DUE_SOON_MS = 20 * 60_000;
 const NEVER = "9223372036854775807";
 
 /**
- * One page of open tickets that people answer: soonest deadline first, none last, then by id. It counts nothing.
+ * One page of open tickets that people answer: soonest deadline first, none last, then by id. It costs the same at any depth: it
+ * counts nothing.
  */
 export async function readInbox(
   scope: Scope,

@@ -13,5 +13,5 @@ export function fixedLimit({ sql }: Tx, limit: number) {
 
 /** What the inbox is sorted by, before the ticket's id: no deadline stands last. Spelt as in the index `tickets_inbox`. */
 export function deadlineKey({ sql }: Tx) {
-  return sql`coalesce(t.deadline_ms, 9223372036854775807)`;
+  return sql`case when t.deadline_ms is null then 9223372036854775807 else t.deadline_ms end`;
 }

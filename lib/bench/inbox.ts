@@ -21,7 +21,7 @@ export async function measureInbox(bench: Bench, tickets: number) {
     byHand: await timed(
       () => bench.admin`
         select id, deadline_ms from tickets where workspace_id = ${bench.agent.workspace} and status = 'open'
-        order by coalesce(deadline_ms, 9223372036854775807), id limit ${PAGE}`,
+        order by case when deadline_ms is null then 9223372036854775807 else deadline_ms end, id limit ${PAGE}`,
     ),
   };
 }

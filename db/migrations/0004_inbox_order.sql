@@ -1,0 +1,2 @@
+DROP INDEX "tickets_inbox";--> statement-breakpoint
+CREATE INDEX "tickets_inbox" ON "tickets" USING btree ("workspace_id",(case when "deadline_ms" is null then 9223372036854775807 else "deadline_ms" end),"id") WHERE "tickets"."status" = 'open';
