@@ -111,23 +111,3 @@ export async function generationOf(scope: Scope, workspace: string, mailboxId: s
     return box?.generation ?? null;
   });
 }
-
-export interface SeenWorker {
-  readonly workerId: string;
-  readonly startedAt: Instant;
-  readonly lastSeenAt: Instant;
-  /** Seen within the last minute, by the database's clock. */
-  readonly isLive: boolean;
-}
-
-/** Worker processes that polled within a day, newest sign of life first. */
-export async function seenWorkers(scope: Scope, workspace: string): Promise<readonly SeenWorker[]> {
-  return inWorkspace(
-    scope,
-    workspace,
-    async (tx) =>
-      await tx.sql<SeenWorker[]>`
-      select worker_id, started_at, last_seen_at, last_seen_at > clock_timestamp() - interval '1 minute' as is_live
-      from workers where last_seen_at > clock_timestamp() - interval '1 day' order by last_seen_at desc limit 100`,
-  );
-}

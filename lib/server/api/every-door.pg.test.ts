@@ -57,6 +57,17 @@ const REQUESTS: Readonly<Record<string, (caller: CallerName) => SendOptions>> = 
   }),
   "POST /api/v1/tickets/{ticket_id}/replace": () => ({ body: { reason: "r" } }),
   "POST /api/v1/tickets/{ticket_id}/cancel": () => ({ body: { reason: "r" } }),
+  "POST /api/v1/mailboxes/{mailbox_id}/jobs": () => ({ body: {} }),
+  "POST /api/v1/mailboxes/{mailbox_id}/claim": () => ({ body: { worker: "w" } }),
+  "POST /api/v1/mailboxes/{mailbox_id}/interrupt": () => ({ body: { reason: "r" } }),
+  "POST /api/v1/jobs/claim": () => ({ body: { worker: "w" } }),
+  "POST /api/v1/jobs/{job_id}/ack": () => ({ body: { claim_token: "t" } }),
+  "POST /api/v1/jobs/{job_id}/nack": () => ({ body: { claim_token: "t", error: "e" } }),
+  "POST /api/v1/jobs/{job_id}/defer": () => ({ body: { claim_token: "t", until_ms: 0 } }),
+  "POST /api/v1/jobs/{job_id}/extend": () => ({ body: { claim_token: "t" } }),
+  "POST /api/v1/jobs/{job_id}/cancel": () => ({ body: { reason: "r" } }),
+  "POST /api/v1/jobs/{job_id}/requeue": () => ({ body: { reason: "r" } }),
+  "GET /api/v1/jobs": () => ({}),
 };
 
 const TESTED = DOORS.filter((door) => !door.path.endsWith("/resume"));
@@ -71,6 +82,8 @@ function expectedOf(door: Door, caller: CallerName): "admitted" | "not_permitted
   if (namesObject && caller === "anotherAgent" && right !== "yes")
     return isRead(door) && right === "no" ? "not_permitted" : "unknown";
   if (right === "no") return "not_permitted";
+  // No such job or mailbox is there: whoever may ask is told so.
+  if (/\{job_id\}|interrupt/.test(door.path)) return "unknown";
   return right === "own" && namesObject && caller !== "agent" ? "unknown" : "admitted";
 }
 
@@ -91,6 +104,8 @@ describe("every door, called by everyone", () => {
       .replace("{run_id}", runId)
       .replace("{ticket_id}", ticketId)
       .replace("{call}", "s1.0")
+      .replace("{mailbox_id}", `mailbox-of-${caller}-${randomUUID()}`)
+      .replace("{job_id}", randomUUID())
       .replace("{sha256}", sha256Hex(state));
     const { status, json } = await api.send(caller, door.method, path, REQUESTS[name]?.(caller));
     const outcome =

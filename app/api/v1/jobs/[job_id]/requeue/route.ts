@@ -1,0 +1,6 @@
+import { route } from "@/lib/server/api";
+import { requeueJobDoor } from "@/lib/server/api/doors/jobs";
+
+export const dynamic = "force-dynamic";
+
+export const POST = route(requeueJobDoor);
