@@ -45,6 +45,20 @@ async function ownTicket(over: JsonObject = {}): Promise<Own> {
 const ALLOW = { kind: "permission", decision: "allow" };
 const args = { action: "send_money", args: { amount: 5 }, output: "account:1" };
 
+/** The queue by which a decided run goes on is no way round the decision. `{mailbox_id}` is the run's own thread. */
+const MAILBOX_TRICKS: readonly (readonly [string, JsonObject])[] = [
+  ["/api/v1/mailboxes/{mailbox_id}/jobs", { agent: "writer", dedupe_key: "resume:s1.0" }],
+  ["/api/v1/mailboxes/{mailbox_id}/claim", { worker: "w" }],
+  ["/api/v1/mailboxes/{mailbox_id}/interrupt", { reason: "r" }],
+  ["/api/v1/jobs/claim", { worker: "w" }],
+  ["/api/v1/jobs/{job_id}/ack", { claim_token: "t" }],
+  ["/api/v1/jobs/{job_id}/nack", { claim_token: "t", error: "e" }],
+  ["/api/v1/jobs/{job_id}/defer", { claim_token: "t", until_ms: 0 }],
+  ["/api/v1/jobs/{job_id}/extend", { claim_token: "t" }],
+  ["/api/v1/jobs/{job_id}/cancel", { reason: "r" }],
+  ["/api/v1/jobs/{job_id}/requeue", { reason: "r" }],
+];
+
 /** What an agent might send to each door so that its own call is approved, or counts as done, without a person. */
 const TRICKS: Readonly<Record<string, (own: Own) => readonly JsonObject[]>> = {
   "/api/v1/runs/{run_id}/resume": ({ command, verdict: { decision: _, ...named } }) => [
@@ -90,6 +104,7 @@ const TRICKS: Readonly<Record<string, (own: Own) => readonly JsonObject[]>> = {
       calls: [args],
     },
   ],
+  ...Object.fromEntries(MAILBOX_TRICKS.map(([path, body]) => [path, () => [body]])),
 };
 
 /** These end the agent's own call or run, or open another: what they do approves nothing. Judged where they stand. */
@@ -127,7 +142,10 @@ describe("an agent with its own key", () => {
         const own = await ownTicket();
         const before = await standingOf(own);
         const body = tricks(own)[index];
-        const to = path.replace("{run_id}", own.runId).replace("{ticket_id}", own.ticketId).replace("{call}", "s1.0");
+        const to = path
+          .replace(/\{run_id\}|\{mailbox_id\}/, own.runId)
+          .replace(/\{ticket_id\}|\{job_id\}/, own.ticketId)
+          .replace("{call}", "s1.0");
         const { status, json } = await api.send("agent", "POST", to, { body } as SendOptions);
         tried += 1;
         // Words of the agent's own about its run are taken; they decide nothing.
