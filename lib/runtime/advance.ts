@@ -6,13 +6,14 @@ import { catalogOf } from "@/db/store/snapshots";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { isTerminal } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
-import { type CanonicalJson, canonicalJson, hashJson } from "@/lib/protocol/canonical-json";
+import { type CanonicalJson, canonicalJson, hashJson, type JsonObject } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import type { Result } from "@/lib/result";
 import { takeTurn } from "./agent-loop";
 import type { FailAt } from "./failpoint";
-import { type Effect, perform } from "./gateway";
+import type { Effect, Reach } from "./gateway/effect";
+import { perform } from "./gateway/gateway";
 import type { Model, ModelFailure } from "./model/model";
 import { takeNextStep } from "./recorded-agent";
 import { RECORDING_FORMAT, type Recording, readRecording, toolsOf } from "./recording";
@@ -23,7 +24,7 @@ export interface Advancing {
   readonly system: Caller;
   readonly worker: string;
   readonly job: ClaimedJob;
-  readonly writeRoots: readonly string[];
+  readonly reach: Reach;
   readonly failAt: FailAt;
   /** The claim was lost or the worker is stopping: go no further. */
   readonly stop: AbortSignal;
@@ -172,9 +173,11 @@ async function execute(
   if (!begun.value.value.granted) return "moved";
 
   context.failAt("before_effect");
-  const report = await effectOf(context, loaded?.recording ?? null, call);
+  const { attempt, effectKey } = begun.value.value;
+  const report = await effectOf(context, loaded?.recording ?? null, call, { attempt, effectKey });
   context.failAt("after_effect");
-  const { attempt } = begun.value.value;
+  // Left unreported: the next claim ends this attempt, and the call's class says whether there is another.
+  if (report === null) return { kind: "later", inMs: LOOK_AGAIN_MS };
   await completeCall(context.db, context.system, runId, call.callRef, { attempt, ...report }, "worker");
   context.failAt("after_commit");
   return "moved";
@@ -201,9 +204,15 @@ interface EffectReport {
   readonly recovered: boolean;
 }
 
-async function effectOf(context: Advancing, recording: Recording | null, call: CallFacts): Promise<EffectReport> {
-  const effect = recording ? null : await perform(call, context.writeRoots);
-  if (effect) return reportOf(effect, call);
+/** Null: nobody knows how the effect ended. */
+async function effectOf(
+  context: Advancing,
+  recording: Recording | null,
+  call: CallFacts,
+  { attempt, effectKey }: { readonly attempt: number; readonly effectKey: string },
+): Promise<EffectReport | null> {
+  const effect = recording ? null : await perform({ ...call, effectKey }, context.reach, context.stop);
+  if (effect) return reportOf(effect, call, attempt);
   const step = recording?.steps[call.step - 1];
   const recorded = step?.kind === "calls" ? step.calls[call.batchIndex] : undefined;
   if (!recorded) return failure("unknown_action", `no action ${call.action} is registered here`);
@@ -212,7 +221,10 @@ async function effectOf(context: Advancing, recording: Recording | null, call: C
   return { output: canonicalJson(recorded.result), error: null, recovered: false };
 }
 
-function reportOf(effect: Effect, call: CallFacts): EffectReport {
+/** How often a request is sent under one effect key before its outcome is reported as unknown. */
+const MOST_ATTEMPTS = 5;
+
+function reportOf(effect: Effect, call: CallFacts, attempt: number): EffectReport | null {
   switch (effect.kind) {
     case "executed":
     case "recovered":
@@ -227,9 +239,20 @@ function reportOf(effect: Effect, call: CallFacts): EffectReport {
       return failure(effect.kind, "the target is beneath no write root");
     case "invalid_args":
       return failure(effect.kind, effect.detail);
+    case "answered":
+      return { output: canonicalJson(effect.output), error: null, recovered: false };
+    case "failed":
+      return failure(effect.code, effect.detail, effect.facts);
+    case "unknown":
+      return effect.again === "same_key" && attempt >= MOST_ATTEMPTS
+        ? failure(
+            "outcome_unknown",
+            `${effect.detail}; it was sent ${attempt} times under one key and may have happened`,
+          )
+        : null;
   }
 }
 
-function failure(code: string, message: string): EffectReport {
-  return { output: null, error: canonicalJson({ code, message }), recovered: false };
+function failure(code: string, message: string, facts: JsonObject = {}): EffectReport {
+  return { output: null, error: canonicalJson({ ...facts, code, message }), recovered: false };
 }

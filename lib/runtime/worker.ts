@@ -12,11 +12,10 @@ import { JOB_LEASE_MS, JOB_RENEW_MS } from "@/lib/protocol/mailbox-job";
 import type { Caller } from "@/lib/protocol/principal";
 import { deliver } from "./deliver";
 import { type FailAt, killAt } from "./failpoint";
+import type { Reach } from "./gateway/effect";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Reach {
   readonly databaseUrl: string;
-  /** Folders beneath which the gateway may create files. */
-  readonly writeRoots: readonly string[];
   readonly stop: AbortSignal;
   readonly failpoint?: string | null;
   /** How many jobs it holds at once, each of another mailbox. */
@@ -165,7 +164,7 @@ export class Worker {
           system,
           worker: this.name,
           job,
-          writeRoots: this.options.writeRoots,
+          reach: this.options,
           failAt: this.failAt,
           stop: AbortSignal.any([held.signal, this.options.stop]),
         },

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { JsonValue } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Effect } from "./effect";
+import { readHostRules } from "./hosts";
 import { closeTargets, hello, KEY, reaching, send, target } from "./testing/request";
 
 afterEach(closeTargets);
@@ -127,6 +128,18 @@ describe("where a request may go", () => {
       expect(effect).toMatchObject({ kind: "failed", code: "address_not_allowed" });
     }
   });
+
+  it("not by http to a port that https may use", async () => {
+    const effect = await send("http://127.0.0.1:8443/", {}, reaching("127.0.0.1:8443"));
+    expect(effect).toMatchObject({ kind: "failed", code: "host_not_allowed" });
+  });
+
+  it.each(["*.com", "*.127.0.0.1", "*", "ftp://a.example", "a.example/path", "a.example:99999"])(
+    "%s is no entry of the list",
+    (entry) => {
+      expect(readHostRules(`b.example ${entry}`)).toEqual({ ok: false, refusal: entry });
+    },
+  );
 
   it("not to a private address that is spelt in the URL in another way", async () => {
     const effect = await send("http://2130706433:1/", {}, reaching("http://10.0.0.1:1 http://example.com:1"));

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const folder of [root, outside]) await rm(folder, { recursive: true, force: true });
+  for (const folder of [root, `${root}-x`, outside]) await rm(folder, { recursive: true, force: true });
 });
 
 interface Run {
@@ -133,6 +133,8 @@ describe("what is not run", () => {
   it("a folder outside the write roots, also by a link or by dots", async () => {
     await symlink(outside, path.join(root, "link"));
     const touch = node("require('fs').writeFileSync('pwned', '')");
+    // A folder beside the root whose name begins alike.
+    await mkdir(`${root}-x`);
     for (const folder of [outside, path.join(root, "link"), `${root}/../${path.basename(outside)}`, `${root}-x`, "/"]) {
       expect(await run(touch, { folder })).toMatchObject({ kind: "failed", code: "folder_outside_roots" });
     }

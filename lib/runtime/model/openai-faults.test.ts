@@ -66,6 +66,11 @@ describe("a provider that answers with a status", () => {
     expect(other.asked).toEqual([]);
   });
 
+  it.each([KEY, "Incorrect key", "a".repeat(61)])("a code that is no code word is left out: %s", async (code) => {
+    const body = JSON.stringify({ error: { message: "no", code } });
+    expect(await failure(answers(401, body))).toMatchObject({ detail: "the provider answered 401" });
+  });
+
   it("an error without a body, and one of HTML, are told by their status", async () => {
     expect(await failure(answers(502, ""))).toMatchObject({ detail: "the provider answered 502" });
     expect(await failure(answers(502, "<html>bad</html>"))).toMatchObject({ detail: "the provider answered 502" });

@@ -114,7 +114,7 @@ export class AgentWorld {
       system: { ...this.world.system, surface: "worker" as const },
       worker: "w",
       job,
-      writeRoots: [this.folder],
+      reach: { writeRoots: [this.folder] },
       failAt,
       stop: new AbortController().signal,
       ...(model ? { modelFor: () => ok(model) } : {}),
