@@ -127,6 +127,7 @@ async function work(settings: Settings, databaseUrl: string): Promise<null> {
   await runWorker({
     databaseUrl,
     ...reachOf(settings),
+    models: { settings: settings.model, scripts: {}, recording: null },
     stop: stop.signal,
     failpoint: settings.failpoint,
     onError,

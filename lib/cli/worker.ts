@@ -21,6 +21,7 @@ try {
   await runWorker({
     databaseUrl: settings.databaseUrl,
     ...reachOf(settings),
+    models: { settings: settings.model, scripts: {}, recording: null },
     stop: stop.signal,
     failpoint: settings.failpoint,
     onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),

@@ -13,6 +13,7 @@ import type { Caller } from "@/lib/protocol/principal";
 import { deliver } from "./deliver";
 import { type FailAt, killAt } from "./failpoint";
 import type { Reach } from "./gateway/effect";
+import { type ModelEnvironment, modelFor } from "./model/models";
 
 export interface WorkerOptions extends Reach {
   readonly databaseUrl: string;
@@ -22,6 +23,8 @@ export interface WorkerOptions extends Reach {
   readonly concurrency?: number;
   /** Of a claim, in ms; it is renewed three times in it. Tests of lost leases shorten it. */
   readonly leaseMs?: number;
+  /** What its agents may ask for their next step; absent: no model, and an agent that needs one fails in words. */
+  readonly models?: ModelEnvironment;
   /** Each failure of the worker itself, for its log. */
   readonly onError?: (error: unknown) => void;
 }
@@ -152,6 +155,7 @@ export class Worker {
   }
 
   private async work(job: ClaimedJob): Promise<void> {
+    const { models } = this.options;
     const system = await this.system(job.workspace);
     const held = new AbortController();
     const heart = this.keepAlive(job, system, held);
@@ -166,6 +170,7 @@ export class Worker {
           job,
           reach: this.options,
           failAt: this.failAt,
+          ...(models ? { modelFor: ({ provider }) => modelFor(provider, models) } : {}),
           stop: AbortSignal.any([held.signal, this.options.stop]),
         },
         job,
