@@ -6,29 +6,31 @@ create policy of_workspace on live_texts using (workspace_id = holdpoint_workspa
 
 -- Take one job that is due. Of any number of claimers one wins: the mailbox is locked before the job, a mailbox has one claimed
 -- job, and who does not get the lock at once goes on to the next. The attempt counts here, so that a job that kills its worker is
--- counted too. The clock is read at each statement: a transaction may be older than a lease.
+-- counted too. Gives the claim's token, or null. The clock is read at each statement: a transaction may be older than a lease.
 create function holdpoint_take(of_workspace uuid, wanted uuid, of_mailbox text, claimer text, lease_ms int, even_early boolean)
-  returns boolean language plpgsql volatile set search_path = pg_catalog, public as $$
+  returns uuid language plpgsql volatile set search_path = pg_catalog, public as $$
+declare
+  token uuid := gen_random_uuid();
 begin
   perform from mailboxes m where m.workspace_id = of_workspace and m.mailbox_id = of_mailbox for update skip locked;
   if not found then
-    return false;
+    return null;
   end if;
-  update jobs j set status = 'Claimed', claim_token = gen_random_uuid(), claimed_by = claimer,
+  update jobs j set status = 'Claimed', claim_token = token, claimed_by = claimer,
     lease_until = clock_timestamp() + lease_ms * interval '1 millisecond',
     attempt_count = j.attempt_count + 1, started_at = null, result = null, updated_at = clock_timestamp()
   where j.workspace_id = of_workspace and j.job_id = wanted and j.status = 'Queued'
     and (even_early or j.available_at <= clock_timestamp())
     and not exists (select from jobs o
       where o.workspace_id = of_workspace and o.mailbox_id = of_mailbox and o.status = 'Claimed');
-  return found;
+  return case when found then token end;
 end $$;
 --> statement-breakpoint
 
 -- The worker's claim: up to `most` jobs of one workspace, by priority and then age. The workspaces that wait come in random order,
 -- so that no tenant's flood starves another; suspended ones rest.
 create function holdpoint_claim(claimer text, lease_ms int, most int)
-  returns table (workspace_id uuid, job_id uuid)
+  returns table (workspace_id uuid, job_id uuid, token uuid)
   language plpgsql volatile security definer set search_path = pg_catalog, public as $$
 #variable_conflict use_column
 declare
@@ -54,7 +56,8 @@ begin
       order by j.priority, j.created_at, j.job_id
       limit most * 4 + 4
     loop
-      if holdpoint_take(tenant, due.job_id, due.mailbox_id, claimer, lease_ms, false) then
+      token := holdpoint_take(tenant, due.job_id, due.mailbox_id, claimer, lease_ms, false);
+      if token is not null then
         workspace_id := tenant;
         job_id := due.job_id;
         return next;

@@ -29,13 +29,29 @@ export async function claimNext(
 ): Promise<readonly ClaimedJob[]> {
   const taken = await acrossWorkspaces(
     db,
-    (sql) =>
-      sql<{ workspaceId: string; jobId: string }[]>`select * from holdpoint_claim(${claimer}, ${leaseMs}, ${most})`,
+    (sql) => sql<(Taken & { workspaceId: string })[]>`select * from holdpoint_claim(${claimer}, ${leaseMs}, ${most})`,
   );
   const [first] = taken;
   if (!first) return [];
-  const jobIds = taken.map(({ jobId }) => jobId);
-  return inWorkspace(db, first.workspaceId, async (tx) => (await readJobs(tx, jobIds)).map((job) => claimed(tx, job)));
+  return inWorkspace(db, first.workspaceId, (tx) => readTaken(tx, taken));
+}
+
+interface Taken {
+  readonly jobId: string;
+  readonly token: string;
+}
+
+/** What was taken and is still ours: with a short lease another may have it before it is read. */
+async function readTaken(tx: Tx, taken: readonly Taken[]): Promise<readonly ClaimedJob[]> {
+  const jobs = await readJobs(
+    tx,
+    taken.map(({ jobId }) => jobId),
+  );
+  const tokens = new Map(taken.map(({ jobId, token }) => [jobId, token]));
+  return jobs.flatMap((job) => {
+    const token = tokens.get(job.jobId);
+    return token !== undefined && token === job.claimToken ? [{ ...job, token, workspace: tx.workspace }] : [];
+  });
 }
 
 export interface ClaimWanted extends ClaimTerms {
@@ -58,15 +74,15 @@ export async function claimJobs(
     const barred = await withoutRight(tx, caller, { verb: "claim_job", jobId: wanted.jobId ?? null, run: null, input });
     if (barred) return refuse(barred);
     const most = wanted.most ?? 1;
-    const taken: string[] = [];
+    const taken: Taken[] = [];
     for (const { jobId, mailboxId } of await due(tx, wanted, most)) {
       if (taken.length >= most) break;
-      const [took] = await tx.sql<{ took: boolean }[]>`
+      const [took] = await tx.sql<{ token: string | null }[]>`
         select holdpoint_take(${tx.workspace}, ${jobId}, ${mailboxId}, ${wanted.claimer}, ${wanted.leaseMs ?? JOB_LEASE_MS},
-          ${wanted.jobId !== undefined}) as took`;
-      if (took?.took) taken.push(jobId);
+          ${wanted.jobId !== undefined}) as token`;
+      if (took?.token) taken.push({ jobId, token: took.token });
     }
-    return ok((await readJobs(tx, taken)).map((job) => claimed(tx, job)));
+    return ok(await readTaken(tx, taken));
   });
 }
 
@@ -80,9 +96,4 @@ async function due(tx: Tx, { mailboxId, jobId, outside }: ClaimWanted, most: num
         and o.mailbox_id = j.mailbox_id and o.status = 'Claimed')
     order by j.priority, j.created_at, j.job_id
     limit ${most * 4 + 4}`;
-}
-
-function claimed(tx: Tx, job: Job): ClaimedJob {
-  if (job.claimToken === null) throw new Error(`job ${job.jobId} was claimed and has no token`);
-  return { ...job, token: job.claimToken, workspace: tx.workspace };
 }
