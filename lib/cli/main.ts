@@ -8,7 +8,7 @@ import { ROLES, type Role } from "@/lib/protocol/principal";
 import { killAt } from "@/lib/runtime/failpoint";
 import { runWorker } from "@/lib/runtime/worker";
 import { decide, resume, type Session, showTrace, start } from "./commands/durable-resume";
-import { createKey, createPerson } from "./commands/grant";
+import { createKey, createPerson, KEY_KINDS, type KeyKind } from "./commands/grant";
 import { replay } from "./commands/replay";
 import { verifyFile, verifyRun } from "./commands/verify";
 import { openDatabase } from "./database";
@@ -24,7 +24,7 @@ holdpoint show-trace RUN
 holdpoint verify FILE|RUN
 holdpoint replay FILE.jsonl [--thread TEXT] [--most N] [--ask-all]
 holdpoint worker
-holdpoint keys create --kind agent|operator --name N
+holdpoint keys create --kind agent|operator|worker --name N
 holdpoint people add EMAIL --role approver|operator|owner`;
 
 const OPTIONS = {
@@ -65,7 +65,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     }),
   keys: (session, words) => {
     const kind = option(words, "kind");
-    if (words.positionals[1] !== "create" || (kind !== "agent" && kind !== "operator")) throw usage();
+    if (words.positionals[1] !== "create" || !isKeyKind(kind)) throw usage();
     return createKey(session.db, session.caller.workspace, kind, option(words, "name"));
   },
   people: (session, words) => {
@@ -170,6 +170,10 @@ function option(words: Words, name: keyof typeof OPTIONS): string {
   const value = optional(words, name);
   if (value === null) throw usage();
   return value;
+}
+
+function isKeyKind(kind: string): kind is KeyKind {
+  return KEY_KINDS.some((known) => known === kind);
 }
 
 function usage(): CommandRefused {

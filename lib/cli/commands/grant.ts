@@ -3,13 +3,12 @@ import { addPerson, makeKey, makeKeyFor, makeSignInToken } from "@/db/store/iden
 import type { JsonObject } from "@/lib/protocol/canonical-json";
 import type { Role } from "@/lib/protocol/principal";
 
+/** Whom the command line gives keys: people get theirs with `people add`. */
+export const KEY_KINDS = ["agent", "operator", "worker"] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
 /** Make a key for a principal of that name, or one more key for it. The key is shown here and never again. */
-export async function createKey(
-  db: Db,
-  workspace: string,
-  kind: "agent" | "operator",
-  name: string,
-): Promise<JsonObject> {
+export async function createKey(db: Db, workspace: string, kind: KeyKind, name: string): Promise<JsonObject> {
   const made = await makeKeyFor(db, workspace, kind, name);
   return { key: made.key, key_id: made.keyId, kind, name, principal: made.principal };
 }
