@@ -80,7 +80,8 @@ function newQueryClient(): QueryClient {
 /** G, then the page's letter, within a second. */
 function GoKeys() {
   const router = useRouter();
-  const armedAt = useRef(0);
+  // Not 0: the page's clock begins there, and its first second would count as if G had been pressed.
+  const armedAt = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.repeat || event.metaKey || event.ctrlKey || event.altKey || isInField(event.target) || isOverlayOpen())
@@ -91,7 +92,7 @@ function GoKeys() {
         return;
       }
       const page = performance.now() - armedAt.current < 1_000 ? PAGES.find((it) => it.key === key) : undefined;
-      armedAt.current = 0;
+      armedAt.current = Number.NEGATIVE_INFINITY;
       if (page === undefined) return;
       event.preventDefault();
       event.stopImmediatePropagation();
