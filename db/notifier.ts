@@ -75,6 +75,7 @@ export class Listener {
         // Re-listening after a lost connection: whatever was said meanwhile is gone, so everyone looks again.
         () => this.publish(null),
       )
+      // Who cannot be told polls: a listener that is not to be had costs a second, and must not end its process.
       .catch(() => undefined);
   }
 

@@ -46,6 +46,26 @@ export interface CallRequest {
   readonly rebind: boolean;
 }
 
+/** What a call is that says nothing but its act: the defaults of http-api "Calls and waits". */
+export const PLAIN_CALL = {
+  callId: null,
+  target: "permission",
+  declaredClass: null,
+  mcpServer: null,
+  why: null,
+  risk: "medium",
+  prompt: null,
+  schema: null,
+  options: null,
+  deadlineMs: null,
+  deadlineInMs: null,
+  onExpiry: "hold",
+  onDeny: "continue",
+  allowValidMs: null,
+  resumeMode: "replay_tool_call",
+  rebind: false,
+} as const satisfies Omit<CallRequest, "action" | "args" | "output">;
+
 export interface StepRequest {
   readonly step: number;
   readonly mode: BatchMode;

@@ -261,6 +261,20 @@ export function testGenerations(of: () => Trial): void {
     expect(await trial.box.requeue("no such job")).toEqual({ refused: "unknown_job" });
   });
 
+  it("of two dead letters with one dedupe key that are queued again at once, one lives", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const id = trial.newMailbox();
+      const dead: string[] = [];
+      for (let count = 0; count < 2; count += 1) {
+        await trial.put(id, { maxAttempts: 1, dedupeKey: "twin" });
+        dead.push(given(await trial.box.nack(await trial.take(id), "broken")).jobId);
+      }
+      const answers = await Promise.all(dead.map((jobId) => trial.box.requeue(jobId)));
+      expect(answers.filter((answer) => answer !== null && "jobId" in answer)).toHaveLength(1);
+      expect(answers).toContainEqual({ refused: "duplicate_job" });
+    }
+  });
+
   it("a dead letter whose dedupe key another live job has by now is not queued again", async () => {
     const id = trial.newMailbox();
     await trial.put(id, { maxAttempts: 1, dedupeKey: "same" });

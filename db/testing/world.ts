@@ -8,7 +8,7 @@ import { beginCall, completeCall } from "@/db/store/execute";
 import { addPerson, ensureWorkspace, localCaller, makeKeyFor } from "@/db/store/identity";
 import { openRun } from "@/db/store/open-run";
 import { sweepRun } from "@/db/store/operate";
-import { type CallRequest, proposeStep, type StepAnswer } from "@/db/store/propose";
+import { type CallRequest, PLAIN_CALL, proposeStep, type StepAnswer } from "@/db/store/propose";
 import { dueRuns } from "@/db/store/workers";
 import type { CallFacts, TicketFacts } from "@/lib/protocol/book/facts";
 import { canonicalJson, type JsonValue } from "@/lib/protocol/canonical-json";
@@ -113,25 +113,10 @@ export async function openTestRun(
 
 export function aCall(over: Partial<CallRequest> = {}): CallRequest {
   return {
-    callId: null,
+    ...PLAIN_CALL,
     action: "send_money",
     args: { amount: 156.9, recipient: "DH5939281092" },
     output: "account:DH5939281092",
-    target: "permission",
-    declaredClass: null,
-    mcpServer: null,
-    why: null,
-    risk: "medium",
-    prompt: null,
-    schema: null,
-    options: null,
-    deadlineMs: null,
-    deadlineInMs: null,
-    onExpiry: "hold",
-    onDeny: "continue",
-    allowValidMs: null,
-    resumeMode: "replay_tool_call",
-    rebind: false,
     ...over,
   };
 }

@@ -5,7 +5,7 @@ import { readTicketBook } from "@/db/queries/ticket-view";
 import { decideTicket } from "@/db/store/decide";
 import { beginCall, completeCall } from "@/db/store/execute";
 import { openRun } from "@/db/store/open-run";
-import { proposeStep } from "@/db/store/propose";
+import { PLAIN_CALL, proposeStep } from "@/db/store/propose";
 import type { CallFacts, TicketFacts } from "@/lib/protocol/book/facts";
 import { viewOf } from "@/lib/protocol/book/waits";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
@@ -101,25 +101,10 @@ export async function parkOne(
 }
 
 const A_CALL = {
-  callId: null,
+  ...PLAIN_CALL,
   action: "send_money",
   args: ARGS,
   output: "account:DH5939281092",
-  target: "permission",
-  declaredClass: null,
-  mcpServer: null,
-  why: null,
-  risk: "medium",
-  prompt: null,
-  schema: null,
-  options: null,
-  deadlineMs: null,
-  deadlineInMs: null,
-  onExpiry: "hold",
-  onDeny: "continue",
-  allowValidMs: null,
-  resumeMode: "replay_tool_call",
-  rebind: false,
 } as const;
 
 /** A verdict on the ticket as it stands, made before the clock starts: reading is not what is timed. */

@@ -6,7 +6,7 @@ import { enqueueStart } from "@/db/store/mailbox/enqueue";
 import type { Message } from "@/db/store/messages";
 import { openRun } from "@/db/store/open-run";
 import { finishRun } from "@/db/store/operate";
-import { type CallRequest, proposeStep } from "@/db/store/propose";
+import { type CallRequest, PLAIN_CALL, proposeStep } from "@/db/store/propose";
 import type { Refused } from "@/db/store/refuse";
 import { allowList, setPolicy } from "@/db/store/set-policy";
 import { publishSnapshot, type SnapshotContent } from "@/db/store/snapshots";
@@ -146,24 +146,12 @@ function questionOf(step: number, question: Extract<RecordedStep, { kind: "quest
 
 function callRequest(call: Extract<RecordedStep, { kind: "calls" }>["calls"][number]): CallRequest {
   return {
+    ...PLAIN_CALL,
     callId: call.callId,
     action: call.tool,
     args: call.args,
     output: call.output,
-    target: "permission",
-    declaredClass: null,
-    mcpServer: null,
     why: call.why,
     risk: call.risk,
-    prompt: null,
-    schema: null,
-    options: null,
-    deadlineMs: null,
-    deadlineInMs: null,
-    onExpiry: "hold",
-    onDeny: "continue",
-    allowValidMs: null,
-    resumeMode: "replay_tool_call",
-    rebind: false,
   };
 }

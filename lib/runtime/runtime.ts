@@ -3,7 +3,7 @@ import type { AgentFacts } from "@/db/queries/agent-facts";
 import { askPerson } from "@/db/store/ask";
 import { addMessages, type Message } from "@/db/store/messages";
 import { cancel } from "@/db/store/operate";
-import { type CallRequest, proposeStep } from "@/db/store/propose";
+import { type CallRequest, PLAIN_CALL, proposeStep } from "@/db/store/propose";
 import { endAgentRun, type Ground, inRuntimeStep, keepState, rejectSignal } from "@/db/store/runtime-step";
 import { bindState, type StateClaim } from "@/db/store/states";
 import type { AgentDefinition } from "@/lib/protocol/agent-definition";
@@ -113,25 +113,13 @@ async function proposeTools(
 function callOf({ callId, action, args, output, why }: Tool, { resume_modes: modes }: AgentDefinition): CallRequest {
   const mode = modes && Object.hasOwn(modes, action) ? modes[action] : undefined;
   return {
+    ...PLAIN_CALL,
     callId,
     action,
     args,
     output,
-    target: "permission",
-    declaredClass: null,
-    mcpServer: null,
     why,
-    risk: "medium",
-    prompt: null,
-    schema: null,
-    options: null,
-    deadlineMs: null,
-    deadlineInMs: null,
-    onExpiry: "hold",
-    onDeny: "continue",
-    allowValidMs: null,
     resumeMode: mode ?? "replay_tool_call",
-    rebind: false,
   };
 }
 

@@ -10,8 +10,21 @@ import type { Caller } from "@/lib/protocol/principal";
 import { refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
 import { insertJob } from "./enqueue";
-import { refuseJob, withoutRight } from "./refuse-job";
+import { type JobAttempt, refuseJob, withoutRight } from "./refuse-job";
 import { readJob, readJobs } from "./rows";
+
+/** The job that an operator names, with the run that it moves under its lock: the run comes before the job, as everywhere. */
+async function jobToMove(
+  tx: Tx,
+  caller: Caller,
+  attempt: JobAttempt & { readonly jobId: string },
+): Promise<Result<{ readonly job: Job; readonly open: OpenBook | null }, Refused>> {
+  const barred = await withoutRight(tx, caller, attempt);
+  if (barred) return refuse(barred);
+  const job = await readJob(tx, attempt.jobId);
+  if (!job) return refuse(await refuseJob(tx, caller, attempt, refusal("unknown_job")));
+  return ok({ job, open: job.run === null ? null : await readBook(tx, caller, { internal: job.run }, {}) });
+}
 
 /** Cancel a queued job. Null: it was not queued, and stays as it is. Refused: `unknown_job`. */
 export async function cancelJob(
@@ -21,12 +34,9 @@ export async function cancelJob(
   reason: string,
 ): Promise<Result<Job | null, Refused>> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
-    const attempt = { verb: "cancel_job" as const, jobId, run: null, input: { reason } };
-    const barred = await withoutRight(tx, caller, attempt);
-    if (barred) return refuse(barred);
-    const job = await readJob(tx, jobId);
-    if (!job) return refuse(await refuseJob(tx, caller, attempt, refusal("unknown_job")));
-    const open = job.run === null ? null : await readBook(tx, caller, { internal: job.run }, {});
+    const found = await jobToMove(tx, caller, { verb: "cancel_job", jobId, run: null, input: { reason } });
+    if (!found.ok) return found;
+    const { job, open } = found.value;
     const cancelled = await tx.sql`
       update jobs set status = 'Cancelled', last_error = ${`cancelled by ${caller.display}: ${reason}`}, updated_at = clock_timestamp()
       where workspace_id = ${tx.workspace} and job_id = ${jobId} and status = 'Queued'`;
@@ -48,14 +58,13 @@ export async function requeueJob(
   reason: string,
 ): Promise<Result<Job | null, Refused>> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
-    const attempt = { verb: "requeue_job" as const, jobId, run: null, input: { reason } };
-    const barred = await withoutRight(tx, caller, attempt);
-    if (barred) return refuse(barred);
-    const job = await readJob(tx, jobId);
-    if (!job) return refuse(await refuseJob(tx, caller, attempt, refusal("unknown_job")));
-    const open = job.run === null ? null : await readBook(tx, caller, { internal: job.run }, {});
+    const attempt = { verb: "requeue_job", jobId, run: null, input: { reason } } as const;
+    const found = await jobToMove(tx, caller, attempt);
+    if (!found.ok) return found;
+    const { job, open } = found.value;
+    // Against an interrupt, and against whoever else would make a job with the same dedupe key live.
     const [box] = await tx.sql<{ generation: number }[]>`
-      select generation from mailboxes where workspace_id = ${tx.workspace} and mailbox_id = ${job.mailboxId} for share`;
+      select generation from mailboxes where workspace_id = ${tx.workspace} and mailbox_id = ${job.mailboxId} for no key update`;
     const requeued = await tx.sql`
       update jobs set status = 'Queued', attempt_count = 0, generation = ${box?.generation ?? 0},
         available_at = clock_timestamp(), last_error = ${`requeued by ${caller.display}: ${reason}`}, updated_at = clock_timestamp()

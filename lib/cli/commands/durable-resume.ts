@@ -4,7 +4,7 @@ import { readTrace } from "@/db/queries/trace";
 import { decideCliRun } from "@/db/store/decide";
 import { beginCliCall, completeCall, reportTargetConflict } from "@/db/store/execute";
 import { openRun } from "@/db/store/open-run";
-import { proposeStep } from "@/db/store/propose";
+import { PLAIN_CALL, proposeStep } from "@/db/store/propose";
 import type { Refused } from "@/db/store/refuse";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
@@ -68,25 +68,11 @@ function fixtureStep(output: string) {
     messages: [],
     calls: [
       {
-        callId: null,
+        ...PLAIN_CALL,
         action: FIXTURE.action,
         args: { content: FIXTURE.content },
         output,
-        target: "permission",
-        declaredClass: null,
-        mcpServer: null,
-        why: null,
         risk: "low",
-        prompt: null,
-        schema: null,
-        options: null,
-        deadlineMs: null,
-        deadlineInMs: null,
-        onExpiry: "hold",
-        onDeny: "continue",
-        allowValidMs: null,
-        resumeMode: "replay_tool_call",
-        rebind: false,
       },
     ],
   } as const;

@@ -165,12 +165,21 @@ async function pidOfGrandchild(): Promise<number> {
   }
 }
 
-/** Resolves once the process is gone or only waits to be reaped. */
+/** Resolves once the process is gone, or only waits to be reaped, which Linux tells. */
 async function isGone(pid: number): Promise<true> {
-  for (;;) {
-    const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-    if (status === null || / Z /.test(status)) return true;
+  while (answers(pid)) {
+    const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    if (/ Z /.test(status)) return true;
     await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return true;
+}
+
+function answers(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

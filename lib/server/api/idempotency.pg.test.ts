@@ -24,7 +24,10 @@ describe("the Idempotency-Key", () => {
   test.each(["", "a b", "ü", "x".repeat(256), "a\tb"])("%j is refused before anything is done", async (key) => {
     const before = await countRuns();
     // A header cannot carry every text; what it cannot is refused by the platform, which is as good.
-    const sent = await open({ "idempotency-key": key }).catch(() => null);
+    const sent = await open({ "idempotency-key": key }).catch((cause: unknown) => {
+      expect(cause).toBeInstanceOf(TypeError);
+      return null;
+    });
     if (sent) expect([sent.status, sent.json.code]).toEqual([400, "idempotency_key_missing"]);
     expect(await countRuns()).toBe(before);
   });
