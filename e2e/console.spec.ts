@@ -81,6 +81,20 @@ test("what the page draws reads back to the proposal's hash, in both of its view
   expect(JSON.parse(raw)).toEqual({ action: SEND_MONEY.action, args: SEND_MONEY.args, output: SEND_MONEY.output });
 });
 
+test("no hidden character of an agent is drawn as such, wherever the page names what it found", async () => {
+  const key = "pay\u202eevil\u200b\u2066";
+  const hostile = await agent.park({
+    action: "send\u202e_money\n",
+    args: { [key]: key.repeat(200) },
+    output: "\u200bhome",
+  });
+  for (const path of [`/tickets/${hostile.ticketId}`, "/inbox", `/runs/${hostile.runId}`]) {
+    await rosa.goto(path);
+    await expect(rosa.getByText("⟨U+202E⟩").first()).toBeVisible();
+    expect(await rosa.locator("body").innerText(), path).not.toMatch(/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
+  }
+});
+
 test("the palette reaches a page and an id, and ? lists the keys", async () => {
   await rosa.goto("/inbox");
   await rosa.keyboard.press("Control+k");

@@ -5,6 +5,7 @@ import { useRef, useState } from "react";
 import { Key } from "@/components/console/key";
 import { useShortcuts } from "@/components/console/keyboard";
 import { useLive } from "@/components/console/live";
+import { Quoted } from "@/components/console/pieces";
 import { Input } from "@/components/ui/input";
 import type { TicketPage } from "@/lib/protocol/console-view";
 import { Armed } from "./armed";
@@ -93,7 +94,9 @@ function PermissionBar({ page, decision, gate, viewKey, reason, onReason }: Deci
       {gate.closedBecause !== null && (
         <p className="decision-note" id="allow-closed">
           <Lock className="icon icon-sm" aria-hidden="true" />
-          {gate.closedBecause}
+          <span>
+            <Quoted text={gate.closedBecause} />
+          </span>
         </p>
       )}
       <div className="decision-row">
