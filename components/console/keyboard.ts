@@ -24,13 +24,17 @@ export function useShortcuts(shortcuts: Shortcuts, enabled = true): void {
   }, [enabled]);
 }
 
+/** A dialog or menu on its way out stays in the document for some frames, with focus in it; the next key is already the page's. */
+const LEAVING = "[data-closed]";
+
 export function isInField(target: EventTarget | null): boolean {
   return (
     target instanceof Element &&
-    target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null
+    target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null &&
+    target.closest(LEAVING) === null
   );
 }
 
 export function isOverlayOpen(): boolean {
-  return document.querySelector('[role="dialog"], [role="menu"]') !== null;
+  return document.querySelector(`:is([role="dialog"], [role="menu"]):not(${LEAVING})`) !== null;
 }

@@ -88,10 +88,11 @@ function GoKeys() {
         return;
       const key = event.key.toLowerCase();
       if (key === "g") {
-        armedAt.current = performance.now();
+        armedAt.current = event.timeStamp;
         return;
       }
-      const page = performance.now() - armedAt.current < 1_000 ? PAGES.find((it) => it.key === key) : undefined;
+      // When the keys were pressed, not when a busy page came to hear of them.
+      const page = event.timeStamp - armedAt.current < 1_000 ? PAGES.find((it) => it.key === key) : undefined;
       armedAt.current = Number.NEGATIVE_INFINITY;
       if (page === undefined) return;
       event.preventDefault();
