@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import postgres from "postgres";
 import { instant } from "@/lib/protocol/instant";
 
@@ -51,6 +52,16 @@ export interface Tx {
 
 export type Scope = Db | Tx;
 
+/** What work in a workspace gave back: a transaction of its own that committed, or a part of one. */
+export interface Answered {
+  readonly workspace: string;
+  readonly answer: unknown;
+}
+
+/** Told of every `Answered`. The suite listens, to count the refusals that were given against those that were kept; nothing else does. */
+export const ANSWERED = "holdpoint:answered";
+const answered = channel(ANSWERED);
+
 /** Nothing was done: a lock or a connection was not to be had in time. The doors answer 503 `busy`. */
 export class Busy extends Error {
   override readonly name = "Busy";
@@ -86,7 +97,7 @@ export async function inWorkspace<Value>(
 ): Promise<Value> {
   if (scope.kind === "tx") {
     if (scope.workspace !== workspace) throw new Error("a transaction belongs to one workspace");
-    return work(scope);
+    return told(workspace, await work(scope));
   }
   const touched = new Set<string>();
   const value = await withBusy(
@@ -99,7 +110,12 @@ export async function inWorkspace<Value>(
   );
   // A read changes nothing, so nobody is told of it.
   if (touched.size > 0) scope.onCommit({ workspace, runs: [...touched] });
-  return value.result as Value;
+  return told(workspace, value.result as Value);
+}
+
+function told<Value>(workspace: string, answer: Value): Value {
+  if (answered.hasSubscribers) answered.publish({ workspace, answer } satisfies Answered);
+  return answer;
 }
 
 /** A transaction over no workspace, for the few questions that come before one is known. */

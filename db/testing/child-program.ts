@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
+import { othersWriteToo } from "./refusal-count";
 
 /** A small program in a process of its own, for tests that kill processes. */
 export interface ChildProgram {
@@ -29,7 +30,10 @@ export async function childProgram(source: string): Promise<ChildProgram> {
     logLevel: "error",
   });
   return {
-    start: (...args) => fork(file, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] }),
+    start: (...args) => {
+      othersWriteToo();
+      return fork(file, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    },
     answer: (child) =>
       new Promise((resolve, reject) => {
         child.once("message", resolve);

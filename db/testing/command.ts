@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { isObject, type JsonObject, readJson } from "@/lib/protocol/canonical-json";
 import type { FreshDatabase } from "./fresh-database";
+import { othersWriteToo } from "./refusal-count";
 
 export interface CommandAnswer {
   /** The exit code; null when the process was killed. */
@@ -12,6 +13,7 @@ export interface CommandAnswer {
 /** The `holdpoint` command as a user runs it: a process of its own for every word. */
 export function commandOn(database: Pick<FreshDatabase, "adminUrl" | "appUrl">, writeRoots: string, failpoint = "") {
   return (...args: readonly string[]): Promise<CommandAnswer> => {
+    othersWriteToo();
     const env: NodeJS.ProcessEnv = {
       NODE_ENV: "test",
       PATH: path.dirname(process.execPath),

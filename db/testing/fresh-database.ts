@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { inject } from "vitest";
 import { addressOf } from "@/db/embedded";
+import { checkRefusals } from "./refusal-count";
 
 /** A suite's own database, copied from the migrated template. */
 export interface FreshDatabase {
@@ -9,18 +10,26 @@ export interface FreshDatabase {
   readonly adminUrl: string;
   /** The app's login, with the app's rights alone. What is under test connects by this one. */
   readonly appUrl: string;
+  /** Drop it, once its ledger was held against the refusals that were given. */
   drop(): Promise<void>;
 }
 
 /** Make a database of this suite's own (about a third of a second). Drop it in `afterAll`. */
 export async function freshDatabase(): Promise<FreshDatabase> {
-  const { adminUrl, template, login } = inject("testServer");
+  const { adminUrl, template, login, refusalLog } = inject("testServer");
   const database = `t_${randomBytes(6).toString("hex")}`;
   await asAdmin(adminUrl, (sql) => sql.unsafe(`create database ${database} template ${template}`));
+  const ownUrl = addressOf(adminUrl, { database });
   return {
-    adminUrl: addressOf(adminUrl, { database }),
+    adminUrl: ownUrl,
     appUrl: addressOf(adminUrl, { database, ...login }),
-    drop: () => dropDatabase(adminUrl, database),
+    drop: async () => {
+      try {
+        await asAdmin(ownUrl, (sql) => checkRefusals(sql, refusalLog));
+      } finally {
+        await dropDatabase(adminUrl, database);
+      }
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import postgres from "postgres";
@@ -7,6 +7,7 @@ import type { TestProject } from "vitest/node";
 import { addressOf, startEmbedded } from "@/db/embedded";
 import { migrate } from "@/db/migrate";
 import { dropDatabase } from "./fresh-database";
+import { printRefusals } from "./refusal-count";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -21,6 +22,8 @@ export interface TestServer {
   readonly adminUrl: string;
   readonly template: string;
   readonly login: { readonly user: string; readonly password: string };
+  /** Where each suite leaves how many refusals it was given and how many were kept. */
+  readonly refusalLog: string;
 }
 
 /**
@@ -40,8 +43,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     appLogin: login,
     log: () => undefined,
   });
-  project.provide("testServer", { adminUrl: addressOf(server.adminUrl, { database: "postgres" }), template, login });
+  const counts = mkdtempSync(path.join(os.tmpdir(), "holdpoint-refusals-"));
+  const refusalLog = path.join(counts, "counts.jsonl");
+  writeFileSync(refusalLog, "");
+  const adminUrl = addressOf(server.adminUrl, { database: "postgres" });
+  project.provide("testServer", { adminUrl, template, login, refusalLog });
   return async () => {
+    printRefusals(refusalLog);
+    rmSync(counts, { recursive: true, force: true });
     if (external) await dropDatabase(addressOf(external, { database: "postgres" }), template, login.user);
     await server.leave();
   };

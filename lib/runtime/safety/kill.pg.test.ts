@@ -56,6 +56,7 @@ const GATE = `
   create table gates (name text primary key);
   grant select on gates to public;
   create trigger gate_trace before insert on trace_events for each row when (new.type = 'action_executed') execute function gate('trace');
+  create trigger gate_claim before update on jobs for each row when (new.status = 'Claimed') execute function gate('claim');
   create trigger gate_decision before insert on decisions for each row execute function gate('decision');
   create constraint trigger gate_commit after update of outcome on calls deferrable initially deferred
     for each row when (new.outcome = 'succeeded') execute function gate('commit');
@@ -66,45 +67,53 @@ const ROUNDS = 20;
 interface Point {
   readonly name: string;
   readonly failpoint?: string;
-  readonly gate?: "trace" | "decision" | "commit";
+  /** Its row in the list of interleavings, where it has one. */
+  readonly row?: number;
+  readonly gate?: "claim" | "trace" | "decision" | "commit";
   /** The backend dies with its process; otherwise the commit that was sent goes through unheard. */
   readonly backendToo?: boolean;
 }
 
 const POINTS: readonly Point[] = [
-  { name: "after the claim", failpoint: "after_claim:1" },
-  { name: "before the effect", failpoint: "before_effect:1" },
-  { name: "after the effect, before its record", failpoint: "after_effect:1" },
+  { name: "before the claim", row: 4, gate: "claim", backendToo: true },
+  { name: "after the claim", row: 5, failpoint: "after_claim:1" },
+  { name: "before the effect", row: 6, failpoint: "before_effect:1" },
+  { name: "after the effect, before its record", row: 6, failpoint: "after_effect:1" },
   { name: "after the record, before its commit", gate: "commit", backendToo: true },
   { name: "after the commit, before its answer", gate: "commit" },
   { name: "in the trace insert", gate: "trace" },
   { name: "in the decision", gate: "decision" },
 ];
 
-test.each(POINTS)(
-  `killed $name, ${ROUNDS} times: nothing lost, nothing doubled`,
-  { timeout: 600_000 },
-  async (point) => {
-    let hits = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const name = `${POINTS.indexOf(point)}-${round}`;
-      const { runId, ticket } = await parkFile(name);
-      if (point.gate === "decision") hits += await killDecider(ticket);
-      else {
-        await allow(world, ticket);
-        hits += point.gate ? await killInDatabase(point) : await killAtFailpoint(point.failpoint ?? "");
-      }
-      await recover(ticket);
-      expect(readFileSync(path.join(folder, `${name}.txt`), "utf8")).toBe(name);
-      expect(await outcomeOf(runId)).toEqual({ outcome: "succeeded", decisions: 1, done: 1 });
-      await traceTypes(world, runId);
+const TITLED = POINTS.map((point) => ({
+  ...point,
+  title: `${point.row ? `${point.row}. ` : ""}killed ${point.name}, ${ROUNDS} times: nothing lost, nothing doubled`,
+}));
+
+test.each(TITLED)("$title", { timeout: 600_000 }, async (point) => {
+  let hits = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const name = `${placeOf(point)}-${round}`;
+    const { runId, ticket } = await parkFile(name);
+    if (point.gate === "decision") hits += await killDecider(ticket);
+    else {
+      await allow(world, ticket);
+      hits += point.gate ? await killInDatabase(point) : await killAtFailpoint(point.failpoint ?? "");
     }
-    expect(hits).toBe(ROUNDS);
-    const files = readdirSync(folder).filter((file) => file.startsWith(`${POINTS.indexOf(point)}-`));
-    expect(files).toHaveLength(ROUNDS);
-    figure("killed", `${point.name}: ${hits} of ${ROUNDS} kills hit, ${files.length} effects, 0 lost, 0 doubled`);
-  },
-);
+    await recover(ticket);
+    expect(readFileSync(path.join(folder, `${name}.txt`), "utf8")).toBe(name);
+    expect(await outcomeOf(runId)).toEqual({ outcome: "succeeded", decisions: 1, done: 1 });
+    await traceTypes(world, runId);
+  }
+  expect(hits).toBe(ROUNDS);
+  const files = readdirSync(folder).filter((file) => file.startsWith(`${placeOf(point)}-`));
+  expect(files).toHaveLength(ROUNDS);
+  figure("killed", `${point.name}: ${hits} of ${ROUNDS} kills hit, ${files.length} effects, 0 lost, 0 doubled`);
+});
+
+function placeOf({ name }: Point): number {
+  return POINTS.findIndex((point) => point.name === name);
+}
 
 async function parkFile(name: string): Promise<{ runId: string; ticket: TicketFacts }> {
   const runId = await openTestRun(world, world.agent, "worker");
