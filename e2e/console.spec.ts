@@ -36,6 +36,8 @@ test("axe finds nothing on any page, in both themes, on a desk and on a phone; n
     "/runs",
     `/runs/${ticket.runId}`,
     `/runs/${ticket.runId}/trace`,
+    `/threads/${ticket.runId}`,
+    "/agents",
     "/refusals",
     "/no-such-page",
   ];

@@ -5,9 +5,12 @@ import { removeDemo } from "@/db/store/demo";
 import { cancel, cancelCall, replace, settle } from "@/db/store/operate";
 import { canonicalJson, readJson } from "@/lib/protocol/canonical-json";
 import { refusal } from "@/lib/protocol/refusals";
+import { words } from "@/lib/protocol/wire/parts";
 import { ok, refuse } from "@/lib/result";
+import { talk } from "@/lib/runtime/start-agent";
 import { guardedAction, openAction } from "@/lib/server/action";
 import { decideFromConsole, decideManyFromConsole } from "@/lib/server/console-decisions";
+import { startFromConsole } from "@/lib/server/console-start";
 import { database } from "@/lib/server/database";
 import { signOut } from "@/lib/server/sign-in";
 
@@ -106,6 +109,20 @@ export const settleCallAction = guardedAction(
       output: output === null ? null : canonicalJson(read.value),
     });
     return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
+  },
+);
+
+/** The browser names the run, so that a press that got no answer can be pressed again and starts nothing twice. */
+export const startRunAction = guardedAction(
+  { verb: "read_run", input: z.strictObject({ run_id: z.uuid(), agent: z.string().min(1).max(128), message: words }) },
+  startFromConsole,
+);
+
+export const talkAction = guardedAction(
+  { verb: "read_run", input: z.strictObject({ run_id: runId, message_id: z.uuid(), text: words }) },
+  async (caller, { run_id, message_id, text }) => {
+    const outcome = await talk(await database(), caller, run_id, { id: message_id, text });
+    return outcome.ok ? ok({ added: outcome.value.value.added }) : outcome;
   },
 );
 

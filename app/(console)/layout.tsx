@@ -13,6 +13,8 @@ import {
   replaceTicketAction,
   settleCallAction,
   signOutAction,
+  startRunAction,
+  talkAction,
 } from "./actions";
 
 /** Every page of the console stands behind this: somebody is signed in, and has a live membership. */
@@ -29,6 +31,8 @@ export default async function ConsoleLayout({ children }: { readonly children: R
         cancelRun: cancelRunAction,
         replaceTicket: replaceTicketAction,
         settleCall: settleCallAction,
+        startRun: startRunAction,
+        talk: talkAction,
         removeDemo: removeDemoAction,
       }}
       onSignOut={signOutAction}

@@ -2,6 +2,7 @@
 
 import { createContext, type ReactNode, useContext } from "react";
 import type { SettleRequest } from "@/lib/protocol/console-run-view";
+import type { StartAnswer, StartRequest, TalkAnswer, TalkRequest } from "@/lib/protocol/console-thread-view";
 import type {
   BulkDecisionAnswer,
   BulkDecisionRequest,
@@ -23,6 +24,8 @@ export interface ConsoleActions {
   }) => Promise<OperatorAnswer>;
   readonly cancelRun: (request: { readonly run_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
   readonly settleCall: (request: SettleRequest) => Promise<OperatorAnswer>;
+  readonly startRun: (request: StartRequest) => Promise<StartAnswer>;
+  readonly talk: (request: TalkRequest) => Promise<TalkAnswer>;
   readonly removeDemo: (request: null) => Promise<DemoAnswer>;
 }
 

@@ -47,7 +47,8 @@ export function useLive(): LiveState {
   return useContext(Live);
 }
 
-const LISTS: readonly unknown[] = ["inbox", "runs", "refusals"];
+/** A thread is one too: a run that joins it has an id that its page does not know yet. */
+const LISTS: readonly unknown[] = ["inbox", "runs", "refusals", "agents", "thread"];
 
 /**
  * Reads again what changed, one round at a time: changes that come while a round is under way are one further round.

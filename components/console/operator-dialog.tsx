@@ -1,7 +1,6 @@
 "use client";
 
 import { useQueryClient } from "@tanstack/react-query";
-import { OctagonX } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type ReactNode, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
@@ -10,7 +9,7 @@ import { Field } from "@/components/ui/field";
 import { TextArea } from "@/components/ui/input";
 import type { OperatorAnswer, ShownRefusal } from "@/lib/protocol/console-view";
 import { useAnnounce } from "./live-region";
-import { TONE_CLASS } from "./status";
+import { NO_ANSWER, RefusedNotice } from "./refused-notice";
 
 interface OperatorDialogProps {
   readonly open: boolean;
@@ -64,19 +63,7 @@ export function OperatorDialog({
               />
             )}
           </Field>
-          {refused && (
-            <div className={`notice ${TONE_CLASS.bad}`} role="alert">
-              <OctagonX className="icon" aria-hidden="true" />
-              <p>
-                <b className="font-medium">
-                  {refused.title}.{refused !== NO_ANSWER && " Nothing was changed."}
-                </b>{" "}
-                <span className="text-muted-foreground">
-                  {refused.advice} <span className="mono">{refused.code}</span>
-                </span>
-              </p>
-            </div>
-          )}
+          {refused && <RefusedNotice refused={refused} />}
         </div>
         <div className="dialog-foot">
           <Button onClick={onClose}>Back</Button>
@@ -88,13 +75,6 @@ export function OperatorDialog({
     </Dialog>
   );
 }
-
-const NO_ANSWER: ShownRefusal = {
-  code: "no_answer",
-  title: "No answer came back",
-  advice: "It may or may not have been done. Look at the page, which is read again, before pressing again.",
-  facts: {},
-};
 
 function useOperatorAct(
   title: string,

@@ -145,7 +145,9 @@ function VerdictSection({ page }: { readonly page: RunPage }) {
         </Fact>
         <Fact name="Executor">{page.facts.executor}</Fact>
         <Fact name="Thread">
-          <span className="mono">{shortId(page.thread_id)}</span>
+          <Link className="mono text-link" href={`/threads/${encodeURIComponent(page.thread_id)}`}>
+            {shortId(page.thread_id)}
+          </Link>
         </Fact>
         <Fact name="Snapshot">
           <span className="mono">

@@ -1,4 +1,4 @@
-import { Inbox, type LucideIcon, OctagonX, Workflow } from "lucide-react";
+import { Bot, Inbox, type LucideIcon, OctagonX, Workflow } from "lucide-react";
 import type { Role } from "@/lib/protocol/principal";
 
 export interface ConsolePage {
@@ -14,5 +14,6 @@ export interface ConsolePage {
 export const PAGES: readonly ConsolePage[] = [
   { name: "Inbox", href: "/inbox", icon: Inbox, key: "i", roles: ["approver", "operator", "owner"] },
   { name: "Runs", href: "/runs", icon: Workflow, key: "r", roles: ["approver", "operator", "owner"] },
+  { name: "Agents", href: "/agents", icon: Bot, key: "a", roles: ["operator", "owner"] },
   { name: "Refusals", href: "/refusals", icon: OctagonX, key: "f", roles: ["operator", "owner"] },
 ];

@@ -55,7 +55,7 @@ export async function readRunPage(scope: Scope, workspace: string, runId: string
       ${runFactColumns(tx)} where r.workspace_id = ${tx.workspace} and r.run_id = ${runId}`;
     if (!facts) return null;
     const [around, calls] = await Promise.all([readAround(tx, facts.id), readCalls(tx, facts.id)]);
-    const messages = await readMessages(tx, around.threadId);
+    const messages = await readMessages(tx, around.threadId, MESSAGES_SHOWN);
     return { facts, ...around, calls, olderBatches: Math.max(0, facts.steps - STEPS_SHOWN), messages };
   });
 }
@@ -87,10 +87,11 @@ async function readCalls(tx: Tx, run: string): Promise<readonly BatchCallRecord[
     order by b.step desc, c.batch_index, c.edit_no limit 400`;
 }
 
-async function readMessages(tx: Tx, threadId: string): Promise<readonly MessageRecord[]> {
+/** A thread's newest messages, oldest first, each with its first part. */
+export async function readMessages(tx: Tx, threadId: string, most: number): Promise<readonly MessageRecord[]> {
   const newest = await tx.sql<MessageRecord[]>`
     select m.seq, m.role, left(m.content, ${MESSAGE_PREVIEW}) as text, octet_length(m.content) as bytes, m.at
     from messages m where m.workspace_id = ${tx.workspace} and m.thread_id = ${threadId}
-    order by m.seq desc limit ${MESSAGES_SHOWN}`;
+    order by m.seq desc limit ${most}`;
   return newest.reverse();
 }

@@ -2,8 +2,10 @@ import "server-only";
 import type { RunFactsRecord } from "@/db/queries/run-facts";
 import { type BatchCallRecord, type RunPageReading, readRunPage } from "@/db/queries/run-page";
 import { readRuns } from "@/db/queries/runs-list";
+import type { MessageRecord } from "@/db/queries/ticket-page";
 import { readTrace } from "@/db/queries/trace";
 import type { BatchView, RunFacts, RunPage, RunsPage, TracePage } from "@/lib/protocol/console-run-view";
+import type { MessageLine } from "@/lib/protocol/console-view";
 import { type Instant, msOf } from "@/lib/protocol/instant";
 import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
@@ -61,13 +63,7 @@ function runPage(caller: Caller, reading: RunPageReading): RunPage {
     events: reading.events,
     batches: batchesOf(reading.calls),
     older_batches: reading.olderBatches,
-    messages: reading.messages.map((it) => ({
-      seq: it.seq,
-      role: it.role,
-      text: it.text,
-      bytes: it.bytes,
-      at_ms: msOf(it.at),
-    })),
+    messages: reading.messages.map(messageLine),
     may: { operate: may(caller, "cancel_run") === "yes", bundle: may(caller, "read_bundle") === "yes" },
   };
 }
@@ -76,7 +72,11 @@ function at(moment: Instant | null): number | null {
   return moment === null ? null : msOf(moment);
 }
 
-function runFacts(record: RunFactsRecord): RunFacts {
+export function messageLine({ seq, role, text, bytes, at: moment }: MessageRecord): MessageLine {
+  return { seq, role, text, bytes, at_ms: msOf(moment) };
+}
+
+export function runFacts(record: RunFactsRecord): RunFacts {
   return {
     run_id: record.runId,
     agent: record.agent,

@@ -1,0 +1,14 @@
+import type { Metadata } from "next";
+import { ThreadScreen } from "@/components/threads/thread-screen";
+
+interface ThreadPageProps {
+  readonly params: Promise<{ readonly id: string }>;
+}
+
+export async function generateMetadata({ params }: ThreadPageProps): Promise<Metadata> {
+  return { title: `Thread ${decodeURIComponent((await params).id)}` };
+}
+
+export default async function ThreadPage({ params }: ThreadPageProps) {
+  return <ThreadScreen threadId={decodeURIComponent((await params).id)} />;
+}

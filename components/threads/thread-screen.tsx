@@ -1,0 +1,130 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { ChevronLeft, SearchX } from "lucide-react";
+import Link from "next/link";
+import { CopyButton } from "@/components/console/copy-button";
+import { useLive } from "@/components/console/live";
+import { Quoted } from "@/components/console/pieces";
+import { isMissing, readConsole } from "@/components/console/read";
+import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { Moment } from "@/components/console/time";
+import { MessageFrame, MessageList } from "@/components/runs/thread";
+import { TopBar } from "@/components/shell/top-bar";
+import { buttonClass } from "@/components/ui/button";
+import type { ThreadPage } from "@/lib/protocol/console-thread-view";
+import { MessageForm } from "./message-form";
+import { PendingItems, ThreadRuns } from "./thread-runs";
+
+export function ThreadScreen({ threadId }: { readonly threadId: string }) {
+  const query = useQuery({
+    queryKey: ["thread", threadId],
+    queryFn: ({ signal }) => readConsole<ThreadPage>(`/console/threads/${encodeURIComponent(threadId)}`, signal),
+  });
+  const page = query.data;
+  return (
+    <>
+      <TopBar>
+        <Link className="crumb" href="/runs">
+          <ChevronLeft className="icon icon-sm" aria-hidden="true" />
+          Runs
+        </Link>
+        <span className="text-faint" aria-hidden="true">
+          /
+        </span>
+        <h1 title={threadId}>
+          Thread{" "}
+          <span className="mono">
+            <Quoted text={threadId} />
+          </span>
+        </h1>
+        <CopyButton text={threadId} label="Copy thread id" />
+      </TopBar>
+      <StaleNotice />
+      {page ? (
+        <ThreadBody page={page} />
+      ) : query.isPending ? (
+        <LoadingRows what="the thread" dense />
+      ) : isMissing(query.error) ? (
+        <NoSuchThread />
+      ) : (
+        <Failing
+          what="The thread"
+          unknown="This says nothing about what was said."
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
+      )}
+    </>
+  );
+}
+
+function NoSuchThread() {
+  return (
+    <State
+      icon={SearchX}
+      tone="off"
+      title="No such thread"
+      actions={
+        <Link className={buttonClass()} href="/runs">
+          Open the runs
+        </Link>
+      }
+    >
+      <p>There is no thread with this id in this workspace.</p>
+    </State>
+  );
+}
+
+function ThreadBody({ page }: { readonly page: ThreadPage }) {
+  return (
+    <>
+      <PendingItems runs={page.runs} />
+      <ThreadRuns runs={page.runs} />
+      <Messages page={page} />
+      <LiveWords live={page.live} />
+      <MessageForm talk={page.talk} waits={page.runs.some((run) => run.open_tickets.length > 0)} />
+    </>
+  );
+}
+
+function Messages({ page: { messages, messages_in_all } }: { readonly page: ThreadPage }) {
+  return (
+    <section aria-labelledby="messages">
+      <h2 className="small-head px-[var(--gutter)] pt-4 pb-2" id="messages">
+        Messages{" "}
+        <span className="font-normal text-subtle-foreground">
+          {messages.length < messages_in_all
+            ? `the newest ${messages.length} of ${messages_in_all.toLocaleString("en-US")}`
+            : messages_in_all}
+        </span>
+      </h2>
+      {messages.length === 0 ? (
+        <p className="px-[var(--gutter)] pb-4 text-muted-foreground">Nothing was said on this thread.</p>
+      ) : (
+        <MessageList messages={messages} />
+      )}
+    </section>
+  );
+}
+
+/** For the eye alone: it never looks like a message, and while the page is not live it is not shown at all. */
+function LiveWords({ live }: { readonly live: ThreadPage["live"] }) {
+  const stream = useLive();
+  if (live.length === 0 || stream.kind === "lost") return null;
+  return (
+    <section className="grid gap-3 px-[var(--gutter)] pb-4" aria-label="Live words">
+      {live.map(({ run_id, text, at_ms }) => (
+        <div key={run_id} className="grid max-w-[884px] gap-1">
+          <p className="small-head">
+            <span className="flag flag-outline tone-wait">Not committed yet</span>
+            <span className="font-normal text-subtle-foreground">
+              The model is answering, as of <Moment atMs={at_ms} />
+            </span>
+          </p>
+          <MessageFrame text={text} />
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inWorkspace } from "@/db/client";
+import { readAgents, readHostedAgent } from "@/db/queries/agents";
+import { readThreadPage } from "@/db/queries/thread-page";
+import { dropLiveText, showLiveText } from "@/db/store/live-text";
+import { cancel } from "@/db/store/operate";
+import { newWorld, openTestRun, type World } from "@/db/testing/world";
+import type { Caller } from "@/lib/protocol/principal";
+import { startAgentRun } from "./start-agent";
+
+let world: World;
+beforeAll(async () => {
+  world = await newWorld();
+});
+afterAll(() => world.close());
+
+async function started(caller: Caller, name: string, instructions = "Work."): Promise<string> {
+  const definition = { controller: "react", instructions };
+  const content = { provider: "openai", model: "small", mcpServers: null, tools: [{ name: "look" }], build: null };
+  const run = await startAgentRun(world.db, caller, { agent: { name, definition, ...content }, input: "Hello" });
+  if (!run.ok) throw new Error(run.refusal.code);
+  return run.value;
+}
+
+const thread = (id: string, who: Caller = world.owner) => readThreadPage(world.db, world.workspace, id, who.principal);
+
+async function internal(runId: string): Promise<string> {
+  const page = await thread(runId);
+  return page?.runs[0]?.id ?? "";
+}
+
+describe("a thread", () => {
+  test("that is not there is null", async () => {
+    expect(await thread("nowhere")).toBeNull();
+  });
+
+  test("has its messages and runs, and whom its reader may talk to", async () => {
+    const runId = await started(world.owner, "own-agent");
+    expect(await thread(runId)).toMatchObject({
+      messages: [{ role: "user", text: "Hello" }],
+      messagesInAll: 1,
+      runs: [{ runId, state: "running" }],
+      live: [],
+      talkRun: runId,
+      hosted: true,
+      living: true,
+    });
+    expect(await thread(runId, world.operator)).toMatchObject({ talkRun: null, hosted: true, living: true });
+    await cancel(world.db, world.owner, runId, "enough");
+    expect(await thread(runId)).toMatchObject({ talkRun: null, hosted: true, living: false });
+  });
+
+  test("of an agent that runs elsewhere has nobody here to talk to", async () => {
+    const runId = await openTestRun(world);
+    expect(await thread(runId, world.agent)).toMatchObject({ talkRun: null, hosted: false, living: false });
+  });
+
+  test("shows live words while its run moves, and no longer than that", async () => {
+    const runId = await started(world.owner, "live-agent");
+    const run = await internal(runId);
+    await showLiveText(world.db, world.workspace, run, 1, "Just say");
+    expect((await thread(runId))?.live).toMatchObject([{ runId, text: "Just say" }]);
+    await inWorkspace(world.db, world.workspace, (tx) => dropLiveText(tx, run));
+    expect((await thread(runId))?.live).toEqual([]);
+    await showLiveText(world.db, world.workspace, run, 1, "Cut off");
+    await cancel(world.db, world.owner, runId, "enough");
+    expect((await thread(runId))?.live).toEqual([]);
+  });
+});
+
+describe("the agents", () => {
+  test("are those that run here first, each with its newest content, and whose names the reader has", async () => {
+    await openTestRun(world);
+    await started(world.owner, "zeta", "First.");
+    await started(world.owner, "zeta", "Second.");
+    await started(world.agent, "not-mine");
+    const { rows, agentsInAll } = await readAgents(world.db, world.workspace, world.owner.principal);
+    expect(agentsInAll).toBe(rows.length);
+    const hosted = rows.map((row) => row.definition !== null);
+    expect(hosted).toEqual([...hosted].sort((a, b) => Number(b) - Number(a)));
+    const row = (name: string) => rows.find((it) => it.name === name);
+    expect(row("zeta")).toMatchObject({ mine: true, model: "small", provider: "openai", tools: 1 });
+    expect(row("zeta")?.definition).toContain("Second.");
+    expect(row("zeta")?.lastRunAt).not.toBeNull();
+    expect(row("not-mine")).toMatchObject({ mine: false });
+    expect(rows.at(-1)).toMatchObject({ definition: null, tools: null });
+  });
+
+  test("give back what a run is started with, and null where nothing runs here", async () => {
+    const runId = await openTestRun(world);
+    const elsewhere = (await thread(runId, world.agent))?.runs[0]?.agent ?? "";
+    expect(await readHostedAgent(world.db, world.workspace, elsewhere)).toBeNull();
+    expect(await readHostedAgent(world.db, world.workspace, "zeta")).toMatchObject({
+      model: "small",
+      catalog: '[{"name":"look"}]',
+    });
+  });
+});
