@@ -38,6 +38,7 @@ test("axe finds nothing on any page, in both themes, on a desk and on a phone; n
     `/runs/${ticket.runId}/trace`,
     `/threads/${ticket.runId}`,
     "/agents",
+    "/mailbox",
     "/refusals",
     "/no-such-page",
   ];

@@ -47,6 +47,16 @@ export class Office {
     return new Agent(this.#app.origin, key.parse(made).key, name);
   }
 
+  /** A worker in any language: it claims over HTTP. */
+  worker(title: string): Agent {
+    const name = `${title}-${randomUUID().slice(0, 8)}`;
+    return new Agent(
+      this.#app.origin,
+      key.parse(this.#holdpoint(["keys", "create", "--kind", "worker", "--name", name])).key,
+      name,
+    );
+  }
+
   /** Start recorded threads of a file in this folder; the worker moves them. */
   replay(file: string, thread: string): readonly string[] {
     return replayed.parse(this.#holdpoint(["replay", path.resolve("e2e", file), "--thread", thread])).runs;

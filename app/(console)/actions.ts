@@ -2,9 +2,10 @@
 
 import { z } from "zod";
 import { removeDemo } from "@/db/store/demo";
+import { cancelJob, interruptMailbox, requeueJob } from "@/db/store/mailbox/operate";
 import { cancel, cancelCall, replace, settle } from "@/db/store/operate";
 import { canonicalJson, readJson } from "@/lib/protocol/canonical-json";
-import { refusal } from "@/lib/protocol/refusals";
+import { refusal, refusalAt } from "@/lib/protocol/refusals";
 import { words } from "@/lib/protocol/wire/parts";
 import { ok, refuse } from "@/lib/result";
 import { talk } from "@/lib/runtime/start-agent";
@@ -17,6 +18,9 @@ import { signOut } from "@/lib/server/sign-in";
 const ticketId = z.uuid();
 const runId = z.string().min(1).max(128);
 const reason = z.string().trim().min(1).max(4_000);
+const DONE = ok({ successor_ticket_id: null });
+/** A list is a moment old: a worker may have been faster. */
+const NOT_THAT_STATE = "the job has moved on meanwhile; nothing was changed";
 const shown = {
   ticket_id: ticketId,
   view_digest: z.string().max(64),
@@ -123,6 +127,28 @@ export const talkAction = guardedAction(
   async (caller, { run_id, message_id, text }) => {
     const outcome = await talk(await database(), caller, run_id, { id: message_id, text });
     return outcome.ok ? ok({ added: outcome.value.value.added }) : outcome;
+  },
+);
+
+const theJob = z.strictObject({ job_id: z.uuid(), reason });
+
+export const requeueJobAction = guardedAction({ verb: "read_jobs", input: theJob }, async (caller, request) => {
+  const outcome = await requeueJob(await database(), caller, request.job_id, request.reason);
+  if (!outcome.ok) return outcome;
+  return outcome.value === null ? refuse(refusalAt("invalid_body", "job_id", NOT_THAT_STATE)) : DONE;
+});
+
+export const cancelJobAction = guardedAction({ verb: "read_jobs", input: theJob }, async (caller, request) => {
+  const outcome = await cancelJob(await database(), caller, request.job_id, request.reason);
+  if (!outcome.ok) return outcome;
+  return outcome.value === null ? refuse(refusalAt("invalid_body", "job_id", NOT_THAT_STATE)) : DONE;
+});
+
+export const interruptMailboxAction = guardedAction(
+  { verb: "read_jobs", input: z.strictObject({ mailbox_id: z.string().min(1).max(128), reason }) },
+  async (caller, request) => {
+    const outcome = await interruptMailbox(await database(), caller, request.mailbox_id, request.reason);
+    return outcome.ok ? DONE : outcome;
   },
 );
 

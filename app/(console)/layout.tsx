@@ -6,11 +6,14 @@ import { currentCaller } from "@/lib/server/session";
 import { workspaceName } from "@/lib/server/workspace";
 import {
   cancelCallAction,
+  cancelJobAction,
   cancelRunAction,
   decideAction,
   decideManyAction,
+  interruptMailboxAction,
   removeDemoAction,
   replaceTicketAction,
+  requeueJobAction,
   settleCallAction,
   signOutAction,
   startRunAction,
@@ -33,6 +36,9 @@ export default async function ConsoleLayout({ children }: { readonly children: R
         settleCall: settleCallAction,
         startRun: startRunAction,
         talk: talkAction,
+        requeueJob: requeueJobAction,
+        cancelJob: cancelJobAction,
+        interruptMailbox: interruptMailboxAction,
         removeDemo: removeDemoAction,
       }}
       onSignOut={signOutAction}

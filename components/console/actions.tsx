@@ -26,6 +26,12 @@ export interface ConsoleActions {
   readonly settleCall: (request: SettleRequest) => Promise<OperatorAnswer>;
   readonly startRun: (request: StartRequest) => Promise<StartAnswer>;
   readonly talk: (request: TalkRequest) => Promise<TalkAnswer>;
+  readonly requeueJob: (request: { readonly job_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
+  readonly cancelJob: (request: { readonly job_id: string; readonly reason: string }) => Promise<OperatorAnswer>;
+  readonly interruptMailbox: (request: {
+    readonly mailbox_id: string;
+    readonly reason: string;
+  }) => Promise<OperatorAnswer>;
   readonly removeDemo: (request: null) => Promise<DemoAnswer>;
 }
 

@@ -48,7 +48,7 @@ export function useLive(): LiveState {
 }
 
 /** A thread is one too: a run that joins it has an id that its page does not know yet. */
-const LISTS: readonly unknown[] = ["inbox", "runs", "refusals", "agents", "thread"];
+const LISTS: readonly unknown[] = ["inbox", "runs", "refusals", "agents", "thread", "mailbox"];
 
 /**
  * Reads again what changed, one round at a time: changes that come while a round is under way are one further round.

@@ -22,7 +22,7 @@ interface OperatorDialogProps {
   /** Whether the dialog's own fields are filled in. */
   readonly ready?: boolean;
   /** Query keys to read again afterwards. */
-  readonly touched: readonly (readonly [string, string])[];
+  readonly touched: readonly (readonly string[])[];
   readonly act: (reason: string) => Promise<OperatorAnswer>;
 }
 

@@ -1,4 +1,4 @@
-import { Bot, Inbox, type LucideIcon, OctagonX, Workflow } from "lucide-react";
+import { Bot, Inbox, type LucideIcon, Mailbox, OctagonX, Workflow } from "lucide-react";
 import type { Role } from "@/lib/protocol/principal";
 
 export interface ConsolePage {
@@ -15,5 +15,6 @@ export const PAGES: readonly ConsolePage[] = [
   { name: "Inbox", href: "/inbox", icon: Inbox, key: "i", roles: ["approver", "operator", "owner"] },
   { name: "Runs", href: "/runs", icon: Workflow, key: "r", roles: ["approver", "operator", "owner"] },
   { name: "Agents", href: "/agents", icon: Bot, key: "a", roles: ["operator", "owner"] },
+  { name: "Mailbox", href: "/mailbox", icon: Mailbox, key: "m", roles: ["operator", "owner"] },
   { name: "Refusals", href: "/refusals", icon: OctagonX, key: "f", roles: ["operator", "owner"] },
 ];

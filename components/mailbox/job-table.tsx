@@ -1,0 +1,228 @@
+"use client";
+
+import { ListFilter, MailCheck, X } from "lucide-react";
+import Link from "next/link";
+import { useState } from "react";
+import { useActions } from "@/components/console/actions";
+import { OperatorDialog } from "@/components/console/operator-dialog";
+import { Quoted } from "@/components/console/pieces";
+import { State } from "@/components/console/states";
+import { Status } from "@/components/console/status";
+import { Ago, Moment } from "@/components/console/time";
+import { Button } from "@/components/ui/button";
+import type { JobRow } from "@/lib/protocol/console-mailbox-view";
+import { JOB_LOOKS } from "./job-status";
+
+type Asked = { readonly act: "requeue" | "cancel" | "interrupt"; readonly row: JobRow } | null;
+
+interface JobTableProps {
+  readonly rows: readonly JobRow[];
+  readonly mailbox: string | null;
+  readonly filtered: boolean;
+  readonly onMailbox: (mailbox: string) => void;
+  readonly onClear: () => void;
+}
+
+export function JobTable({ rows, mailbox, filtered, onMailbox, onClear }: JobTableProps) {
+  const [asked, setAsked] = useState<Asked>(null);
+  return (
+    <>
+      {mailbox !== null && (
+        <p className="flex flex-wrap items-center gap-2 px-[var(--gutter)] py-2 text-muted-foreground">
+          Mailbox <span className="mono min-w-0 break-all">{<Quoted text={mailbox} />}</span>
+          <Button onClick={onClear}>
+            <X className="icon icon-sm" aria-hidden="true" />
+            All mailboxes
+          </Button>
+        </p>
+      )}
+      {rows.length === 0 ? (
+        <NoJobs filtered={filtered} onClear={onClear} />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
+        <section className="scroll-x" aria-label="Jobs table" tabIndex={0}>
+          <table className="data-table roomy">
+            <thead>
+              <tr>
+                <th scope="col">Status</th>
+                <th scope="col">Job</th>
+                <th scope="col">Run</th>
+                <th scope="col" className="num">
+                  Attempts
+                </th>
+                <th scope="col">What is known</th>
+                <th scope="col">Made</th>
+                <th scope="col">
+                  <span className="sr-only">Acts</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <JobLine key={row.job_id} row={row} onMailbox={onMailbox} onAsk={setAsked} />
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {asked && <JobDialog asked={asked} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
+
+function NoJobs({ filtered, onClear }: { readonly filtered: boolean; readonly onClear: () => void }) {
+  if (!filtered) {
+    return (
+      <State icon={MailCheck} tone="off" title="No job yet">
+        <p>A decision on a run that our worker executes makes a job; so does every run that starts here.</p>
+      </State>
+    );
+  }
+  return (
+    <State
+      icon={ListFilter}
+      tone="off"
+      title="No job matches these filters"
+      actions={
+        <Button onClick={onClear}>
+          <X className="icon icon-sm" aria-hidden="true" />
+          Clear the filters
+        </Button>
+      }
+    />
+  );
+}
+
+interface JobLineProps {
+  readonly row: JobRow;
+  readonly onMailbox: (mailbox: string) => void;
+  readonly onAsk: (asked: Asked) => void;
+}
+
+function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
+  return (
+    <tr>
+      <td>
+        <Status look={JOB_LOOKS[row.status]} dense />
+      </td>
+      <td title={`${row.job_id}, priority ${row.priority}, generation ${row.generation}`}>
+        <button type="button" className="hover:underline" onClick={() => onMailbox(row.mailbox_id)}>
+          {row.kind}
+        </button>
+        <span className="text-subtle-foreground">
+          {" "}
+          {row.origin}
+          {row.outside && ", over HTTP"}
+        </span>
+      </td>
+      <td>
+        {row.run_id === null ? (
+          <span className="text-subtle-foreground">–</span>
+        ) : (
+          <Link
+            className="mono inline-block max-w-[18ch] overflow-hidden text-ellipsis align-bottom hover:underline"
+            href={`/runs/${encodeURIComponent(row.run_id)}`}
+          >
+            <Quoted text={row.run_id} />
+          </Link>
+        )}
+      </td>
+      <td className="num">
+        {row.attempts} of {row.max_attempts}
+      </td>
+      <td className="fill text-muted-foreground" title={row.last_error ?? undefined}>
+        <Known row={row} />
+      </td>
+      <td className="text-subtle-foreground">
+        <Ago atMs={row.created_at_ms} />
+      </td>
+      <td className="text-right">
+        <span className="inline-flex gap-1.5">
+          {row.status === "DeadLetter" && <Button onClick={() => onAsk({ act: "requeue", row })}>Requeue</Button>}
+          {row.status === "Queued" && <Button onClick={() => onAsk({ act: "cancel", row })}>Cancel job</Button>}
+          {(row.status === "Queued" || row.status === "Claimed") && (
+            <Button onClick={() => onAsk({ act: "interrupt", row })}>Interrupt</Button>
+          )}
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+/** Who holds it and until when, when it is due, or what was said last. */
+function Known({ row }: { readonly row: JobRow }) {
+  if (row.claimed_by !== null) {
+    return (
+      <>
+        held by <Quoted text={row.claimed_by} />
+        {row.lease_until_ms !== null && (
+          <>
+            {" "}
+            until <Moment atMs={row.lease_until_ms} />
+          </>
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      {row.available_at_ms !== null && (
+        <>
+          not before <Moment atMs={row.available_at_ms} />{" "}
+        </>
+      )}
+      {row.last_error !== null && <Quoted text={row.last_error} />}
+    </>
+  );
+}
+
+function JobDialog({
+  asked: { act, row },
+  onClose,
+}: {
+  readonly asked: NonNullable<Asked>;
+  readonly onClose: () => void;
+}) {
+  const { requeueJob, cancelJob, interruptMailbox } = useActions();
+  const touched = row.run_id === null ? [["mailbox"]] : [["mailbox"], ["run", row.run_id]];
+  switch (act) {
+    case "requeue":
+      return (
+        <OperatorDialog
+          open
+          onClose={onClose}
+          title="Requeue"
+          says="Puts the dead letter back into its mailbox with its attempts at zero. A worker takes it up at once; an effect that has happened is not repeated."
+          touched={touched}
+          act={(reason) => requeueJob({ job_id: row.job_id, reason })}
+        />
+      );
+    case "cancel":
+      return (
+        <OperatorDialog
+          open
+          onClose={onClose}
+          title="Cancel job"
+          says="Takes the job out of the queue. The run is not ended by it; it goes on when another job wakes it."
+          touched={touched}
+          act={(reason) => cancelJob({ job_id: row.job_id, reason })}
+        />
+      );
+    default:
+      return (
+        <OperatorDialog
+          open
+          onClose={onClose}
+          title="Interrupt"
+          says={
+            <>
+              Supersedes everything that is queued in mailbox <Quoted text={row.mailbox_id} />, takes the job that is
+              claimed now from its holder, and cancels the runs of both.
+            </>
+          }
+          touched={touched}
+          act={(reason) => interruptMailbox({ mailbox_id: row.mailbox_id, reason })}
+        />
+      );
+  }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { type Browser, expect, type Page } from "@playwright/test";
+import { z } from "zod";
+import { type Agent, Office } from "./office";
+import { readSharedApp } from "./shared-app";
+import { test } from "./test";
+
+test.describe.configure({ mode: "serial" });
+
+const claimed = z.object({ jobs: z.array(z.object({ job_id: z.string(), claim_token: z.string() })) });
+
+let worker: Agent;
+let otto: Page;
+let office: Office;
+
+test.beforeAll(async ({ browser }: { browser: Browser }) => {
+  office = new Office(readSharedApp());
+  worker = office.worker("courier");
+  otto = await office.person(browser, "Otto", "operator");
+});
+
+test.afterAll(() => otto.context().close());
+
+async function enqueue(mailbox: string, priority = 128): Promise<void> {
+  const { status } = await worker.call("POST", `/mailboxes/${mailbox}/jobs`, { messages: [], priority });
+  expect(status).toBe(201);
+}
+
+async function claim(mailbox: string) {
+  const { json } = await worker.call("POST", `/mailboxes/${mailbox}/claim`, { worker: "courier-1" });
+  const [job] = claimed.parse(json).jobs;
+  if (!job) throw new Error(`nothing to claim in ${mailbox}: ${JSON.stringify(json)}`);
+  return job;
+}
+
+const jobs = () => otto.getByRole("region", { name: "Jobs table" });
+
+test("a dead letter says why, is requeued by an operator with a reason, and is delivered", async () => {
+  const mailbox = `post-${randomUUID().slice(0, 8)}`;
+  await enqueue(mailbox);
+  const lost = await claim(mailbox);
+  const error = "the model\u202e answered with HTML";
+  await worker.call("POST", `/jobs/${lost.job_id}/nack`, { claim_token: lost.claim_token, error, permanent: true });
+
+  await otto.goto(`/mailbox?mailbox=${mailbox}`);
+  await expect(jobs().getByText("Dead letter", { exact: true })).toBeVisible();
+  await expect(jobs().getByText("⟨U+202E⟩")).toBeVisible();
+  expect(await otto.locator("body").innerText()).not.toContain("\u202e");
+  await jobs().getByRole("button", { name: "Requeue" }).click();
+  const dialog = otto.getByRole("dialog", { name: "Requeue" });
+  await expect(dialog.getByRole("button", { name: "Requeue" })).toHaveAttribute("aria-disabled", "true");
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("the model is back");
+  await dialog.getByRole("button", { name: "Requeue" }).click();
+  await expect(jobs().getByText("Queued", { exact: true })).toBeVisible();
+  await expect(jobs().getByText(/requeued by .*: the model is back/)).toBeVisible();
+
+  const again = await claim(mailbox);
+  expect(again.job_id).toBe(lost.job_id);
+  await expect(jobs().getByText("courier-1")).toBeVisible();
+  await worker.call("POST", `/jobs/${again.job_id}/ack`, { claim_token: again.claim_token });
+  await expect(jobs().getByText("Delivered")).toBeVisible();
+});
+
+test("an interrupt supersedes what is queued, and its holder can deliver nothing any more", async () => {
+  const mailbox = `post-${randomUUID().slice(0, 8)}`;
+  await enqueue(mailbox, 0);
+  await enqueue(mailbox);
+  const held = await claim(mailbox);
+  await otto.goto(`/mailbox?mailbox=${mailbox}`);
+  await jobs().getByRole("button", { name: "Interrupt" }).first().click();
+  const dialog = otto.getByRole("dialog", { name: "Interrupt" });
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("the customer called it off");
+  await dialog.getByRole("button", { name: "Interrupt" }).click();
+  await expect(jobs().getByText("Superseded")).toBeVisible();
+  const late = await worker.call("POST", `/jobs/${held.job_id}/ack`, { claim_token: held.claim_token });
+  expect(late.json).toMatchObject({ code: "stale_claim" });
+  await expect(jobs().getByText("Superseded")).toHaveCount(2);
+});
+
+test("a queued job is cancelled; an approver is told that the mailbox is not theirs", async ({ browser }) => {
+  const mailbox = `post-${randomUUID().slice(0, 8)}`;
+  await enqueue(mailbox);
+  await otto.goto(`/mailbox?mailbox=${mailbox}`);
+  await jobs().getByRole("button", { name: "Cancel job" }).click();
+  const dialog = otto.getByRole("dialog", { name: "Cancel job" });
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("sent by mistake");
+  await dialog.getByRole("button", { name: "Cancel job" }).click();
+  await expect(jobs().getByText("Cancelled", { exact: true })).toBeVisible();
+  await expect(otto.getByText("No worker is polling.")).toBeHidden();
+
+  const ada = await office.person(browser, "Ada", "approver");
+  await expect(ada.getByRole("link", { name: "Mailbox" })).toHaveCount(0);
+  await ada.goto("/mailbox");
+  await expect(ada.getByText("Operators and owners read the mailbox")).toBeVisible();
+  await ada.context().close();
+});
