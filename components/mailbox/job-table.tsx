@@ -41,7 +41,7 @@ export function JobTable({ rows, mailbox, filtered, onMailbox, onClear }: JobTab
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
         <section className="scroll-x" aria-label="Jobs table" tabIndex={0}>
-          <table className="data-table roomy">
+          <table className="data-table roomy stack-md jobs-table">
             <thead>
               <tr>
                 <th scope="col">Status</th>
@@ -133,10 +133,10 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
       <td className="fill text-muted-foreground" title={row.last_error ?? undefined}>
         <Known row={row} />
       </td>
-      <td className="text-subtle-foreground">
+      <td className="age text-subtle-foreground">
         <Ago atMs={row.created_at_ms} />
       </td>
-      <td className="text-right">
+      <td className="acts text-right">
         <span className="inline-flex gap-1.5">
           {row.status === "DeadLetter" && <Button onClick={() => onAsk({ act: "requeue", row })}>Requeue</Button>}
           {row.status === "Queued" && <Button onClick={() => onAsk({ act: "cancel", row })}>Cancel job</Button>}

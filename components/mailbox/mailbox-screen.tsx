@@ -41,7 +41,7 @@ export function MailboxScreen() {
         <h1>Mailbox</h1>
         {first?.oldest_due_ms != null && (
           <span className="whitespace-nowrap text-subtle-foreground">
-            oldest waits since <Ago atMs={first.oldest_due_ms} />
+            oldest queued <Ago atMs={first.oldest_due_ms} />
           </span>
         )}
       </TopBar>
