@@ -12,6 +12,8 @@ type Name = (typeof NAMES)[number];
 let app: App;
 let provider: Awaited<ReturnType<typeof fakeProvider>>;
 let thea: Page;
+/** Whoever starts a run asks for its acts: another person consents. */
+let rosa: Page;
 let files: string;
 /** Keeps the last words of the `react` agent back until the test has looked at them. */
 let letGo: () => void = () => undefined;
@@ -53,7 +55,9 @@ test.beforeAll(async ({ browser }) => {
       HOLDPOINT_MODEL_API_KEY: "sk-of-a-test",
     },
   });
-  thea = await new Office(app).person(browser, "Thea", "owner");
+  const office = new Office(app);
+  thea = await office.person(browser, "Thea", "owner");
+  rosa = await office.person(browser, "Rosa", "approver");
   await publishHosted(
     app.dataDir,
     "thea",
@@ -62,7 +66,7 @@ test.beforeAll(async ({ browser }) => {
 });
 
 test.afterAll(async () => {
-  await thea?.context().close();
+  for (const page of [thea, rosa]) await page?.context().close();
   await app?.stop();
   provider?.close();
   for (const folder of [app?.dataDir, files]) if (folder) forgetFolder(folder);
@@ -91,9 +95,9 @@ async function ticketOf(): Promise<string> {
 }
 
 async function allow(ticketId: string): Promise<void> {
-  await readTicket(thea, ticketId);
-  await thea.getByRole("button", { name: "Allow", exact: true }).click();
-  await expect(thea.getByRole("region", { name: "Decision" })).toContainText(/Allowed/);
+  await readTicket(rosa, ticketId);
+  await rosa.getByRole("button", { name: "Allow", exact: true }).click();
+  await expect(rosa.getByRole("region", { name: "Decision" })).toContainText(/Allowed/);
 }
 
 test("react: live words are marked until they are committed; a lost stream brings back the same pending item", async () => {
