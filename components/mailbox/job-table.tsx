@@ -130,7 +130,7 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
       <td className="num">
         {row.attempts} of {row.max_attempts}
       </td>
-      <td className="fill text-muted-foreground" title={row.last_error ?? undefined}>
+      <td className="fill text-muted-foreground">
         <Known row={row} />
       </td>
       <td className="age text-subtle-foreground">
@@ -216,8 +216,8 @@ function JobDialog({
           title="Interrupt"
           says={
             <>
-              Supersedes everything that is queued in mailbox <Quoted text={row.mailbox_id} />, takes the job that is
-              claimed now from its holder, and cancels the runs of both.
+              Supersedes the requests and resumes that are queued in mailbox <Quoted text={row.mailbox_id} />, takes the
+              job that is claimed now from its holder, and cancels the runs of both.
             </>
           }
           touched={touched}

@@ -89,9 +89,9 @@ export function MailboxScreen() {
   );
 }
 
-/** The most common answer to "why does nothing move". */
+/** The most common answer to "why does nothing move"; while nothing is queued there is no such question. */
 function NoWorker({ page }: { readonly page: MailboxPage }) {
-  if (page.workers.some((worker) => worker.polls)) return null;
+  if (page.counts.Queued === 0 || page.workers.some((worker) => worker.polls)) return null;
   const [last] = page.workers;
   return (
     <div className={`notice notice-edge ${TONE_CLASS.bad}`} role="alert">
