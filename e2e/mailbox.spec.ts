@@ -58,7 +58,7 @@ test("a dead letter says why, is requeued by an operator with a reason, and is d
   expect(again.job_id).toBe(lost.job_id);
   await expect(jobs().getByText("courier-1")).toBeVisible();
   await worker.call("POST", `/jobs/${again.job_id}/ack`, { claim_token: again.claim_token });
-  await expect(jobs().getByText("Delivered")).toBeVisible();
+  await expect(jobs().getByText("Accepted", { exact: true })).toBeVisible();
 });
 
 test("an interrupt supersedes what is queued, and its holder can deliver nothing any more", async () => {
@@ -72,9 +72,24 @@ test("an interrupt supersedes what is queued, and its holder can deliver nothing
   await dialog.getByRole("textbox", { name: "Reason" }).fill("the customer called it off");
   await dialog.getByRole("button", { name: "Interrupt" }).click();
   await expect(jobs().getByText("Superseded")).toBeVisible();
+  await expect(jobs().getByText(/interrupted by .*: the customer called it off/)).toBeVisible();
   const late = await worker.call("POST", `/jobs/${held.job_id}/ack`, { claim_token: held.claim_token });
   expect(late.json).toMatchObject({ code: "stale_claim" });
   await expect(jobs().getByText("Superseded")).toHaveCount(2);
+});
+
+test("a job that a worker was faster on stays as it is, and whoever pressed is told", async () => {
+  const mailbox = `post-${randomUUID().slice(0, 8)}`;
+  await enqueue(mailbox);
+  await otto.goto(`/mailbox?mailbox=${mailbox}`);
+  await jobs().getByRole("button", { name: "Cancel job" }).click();
+  const dialog = otto.getByRole("dialog", { name: "Cancel job" });
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("sent by mistake");
+  await claim(mailbox);
+  await dialog.getByRole("button", { name: "Cancel job" }).click();
+  await expect(dialog.getByText("What you saw has changed: the job has moved on. Nothing was changed.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await expect(jobs().getByText("Claimed", { exact: true })).toBeVisible();
 });
 
 test("a queued job is cancelled; an approver is told that the mailbox is not theirs", async ({ browser }) => {
@@ -92,5 +107,6 @@ test("a queued job is cancelled; an approver is told that the mailbox is not the
   await expect(ada.getByRole("link", { name: "Mailbox" })).toHaveCount(0);
   await ada.goto("/mailbox");
   await expect(ada.getByText("Operators and owners read the mailbox")).toBeVisible();
+  expect(await ada.evaluate(async () => (await fetch("/console/mailbox")).status)).toBe(403);
   await ada.context().close();
 });

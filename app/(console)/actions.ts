@@ -5,9 +5,10 @@ import { removeDemo } from "@/db/store/demo";
 import { cancelJob, interruptMailbox, requeueJob } from "@/db/store/mailbox/operate";
 import { cancel, cancelCall, replace, settle } from "@/db/store/operate";
 import { canonicalJson, readJson } from "@/lib/protocol/canonical-json";
-import { refusal, refusalAt } from "@/lib/protocol/refusals";
+import type { Job } from "@/lib/protocol/mailbox-job";
+import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import { words } from "@/lib/protocol/wire/parts";
-import { ok, refuse } from "@/lib/result";
+import { ok, type Result, refuse } from "@/lib/result";
 import { talk } from "@/lib/runtime/start-agent";
 import { guardedAction, openAction } from "@/lib/server/action";
 import { decideFromConsole, decideManyFromConsole } from "@/lib/server/console-decisions";
@@ -19,8 +20,6 @@ const ticketId = z.uuid();
 const runId = z.string().min(1).max(128);
 const reason = z.string().trim().min(1).max(4_000);
 const DONE = ok({ successor_ticket_id: null });
-/** A list is a moment old: a worker may have been faster. */
-const NOT_THAT_STATE = "the job has moved on meanwhile; nothing was changed";
 const shown = {
   ticket_id: ticketId,
   view_digest: z.string().max(64),
@@ -62,7 +61,7 @@ export const cancelCallAction = guardedAction(
   { verb: "read_tickets", input: z.strictObject({ ticket_id: ticketId, reason }) },
   async (caller, request) => {
     const outcome = await cancelCall(await database(), caller, request.ticket_id, request.reason);
-    return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
+    return outcome.ok ? DONE : outcome;
   },
 );
 
@@ -89,7 +88,7 @@ export const cancelRunAction = guardedAction(
   { verb: "read_run", input: z.strictObject({ run_id: runId, reason }) },
   async (caller, request) => {
     const outcome = await cancel(await database(), caller, request.run_id, request.reason);
-    return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
+    return outcome.ok ? DONE : outcome;
   },
 );
 
@@ -112,7 +111,7 @@ export const settleCallAction = guardedAction(
       evidence,
       output: output === null ? null : canonicalJson(read.value),
     });
-    return outcome.ok ? ok({ successor_ticket_id: null }) : outcome;
+    return outcome.ok ? DONE : outcome;
   },
 );
 
@@ -132,17 +131,20 @@ export const talkAction = guardedAction(
 
 const theJob = z.strictObject({ job_id: z.uuid(), reason });
 
-export const requeueJobAction = guardedAction({ verb: "read_jobs", input: theJob }, async (caller, request) => {
-  const outcome = await requeueJob(await database(), caller, request.job_id, request.reason);
-  if (!outcome.ok) return outcome;
-  return outcome.value === null ? refuse(refusalAt("invalid_body", "job_id", NOT_THAT_STATE)) : DONE;
-});
+export const requeueJobAction = guardedAction({ verb: "read_jobs", input: theJob }, async (caller, request) =>
+  movedJob(await requeueJob(await database(), caller, request.job_id, request.reason)),
+);
 
-export const cancelJobAction = guardedAction({ verb: "read_jobs", input: theJob }, async (caller, request) => {
-  const outcome = await cancelJob(await database(), caller, request.job_id, request.reason);
+export const cancelJobAction = guardedAction({ verb: "read_jobs", input: theJob }, async (caller, request) =>
+  movedJob(await cancelJob(await database(), caller, request.job_id, request.reason)),
+);
+
+/** A list is a moment old: where a worker was faster the job stays as it is, and whoever pressed is told. */
+function movedJob(outcome: Result<Job | null, Refusal>) {
   if (!outcome.ok) return outcome;
-  return outcome.value === null ? refuse(refusalAt("invalid_body", "job_id", NOT_THAT_STATE)) : DONE;
-});
+  if (outcome.value !== null) return DONE;
+  return refuse(refusal("stale_view", {}, "the job has moved on"));
+}
 
 export const interruptMailboxAction = guardedAction(
   { verb: "read_jobs", input: z.strictObject({ mailbox_id: z.string().min(1).max(128), reason }) },

@@ -4,11 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Bot } from "lucide-react";
 import { Quoted } from "@/components/console/pieces";
 import { readConsole } from "@/components/console/read";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { StaleNotice, State, Unread } from "@/components/console/states";
 import { Ago } from "@/components/console/time";
 import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import type { AgentRow, AgentsPage } from "@/lib/protocol/console-thread-view";
+import { drawMarked, markHidden } from "@/lib/protocol/hidden-characters";
 import { StartRun } from "./start-run";
 
 export function AgentsScreen() {
@@ -34,15 +35,8 @@ export function AgentsScreen() {
           <StaleNotice />
           {page ? (
             <AgentsBody page={page} />
-          ) : query.isPending ? (
-            <LoadingRows what="the agents" dense />
           ) : (
-            <Failing
-              what="The agents"
-              unknown="This says nothing about which agents there are."
-              error={query.error}
-              onRetry={() => void query.refetch()}
-            />
+            <Unread what="agents" unknown="This says nothing about which agents there are." query={query} dense />
           )}
         </>
       )}
@@ -108,7 +102,10 @@ function AgentLine({ row: { name, is_demo, here, startable, last_run_ms } }: { r
   return (
     <tr>
       <td>
-        <span className="inline-block max-w-[32ch] overflow-hidden text-ellipsis align-bottom" title={name}>
+        <span
+          className="inline-block max-w-[32ch] overflow-hidden text-ellipsis align-bottom"
+          title={drawMarked(markHidden(name, { lines: "marked" }))}
+        >
           <Quoted text={name} />
         </span>
         {is_demo && <span className="flag flag-outline tone-off ml-2">Demo</span>}

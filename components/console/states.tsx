@@ -1,12 +1,13 @@
 "use client";
 
-import { DatabaseZap, LogIn, type LucideIcon, RefreshCw, WifiOff } from "lucide-react";
+import { DatabaseZap, LogIn, type LucideIcon, RefreshCw, SearchX, WifiOff } from "lucide-react";
+import Link from "next/link";
 import type { ReactNode } from "react";
 import { Button, buttonClass } from "@/components/ui/button";
 import type { Tone } from "@/lib/protocol/verdict-words";
 import { CopyButton } from "./copy-button";
 import { useLive } from "./live";
-import { isSignedOut, ReadFailed } from "./read";
+import { isMissing, isSignedOut, ReadFailed } from "./read";
 import { TONE_CLASS } from "./status";
 import { Moment } from "./time";
 
@@ -38,6 +39,42 @@ interface FailingProps {
   readonly unknown: string;
   readonly error: unknown;
   readonly onRetry: () => void;
+}
+
+interface UnreadProps {
+  /** As "inbox". */
+  readonly what: string;
+  /** What a failure does not say. */
+  readonly unknown: string;
+  readonly query: { readonly isPending: boolean; readonly error: unknown; readonly refetch: () => unknown };
+  readonly dense?: boolean;
+  /** Instead, where there is no such thing. */
+  readonly missing?: ReactNode;
+}
+
+/** In place of what a page has not read yet: it is being read, it is not there, or it is not to be had. */
+export function Unread({ what, unknown, query, dense = false, missing }: UnreadProps) {
+  if (query.isPending) return <LoadingRows what={`the ${what}`} dense={dense} />;
+  if (missing !== undefined && isMissing(query.error)) return missing;
+  return <Failing what={`The ${what}`} unknown={unknown} error={query.error} onRetry={() => void query.refetch()} />;
+}
+
+/** Another workspace's is the same as none. */
+export function NoSuch({ what, list }: { readonly what: string; readonly list: "inbox" | "runs" }) {
+  return (
+    <State
+      icon={SearchX}
+      tone="off"
+      title={`No such ${what}`}
+      actions={
+        <Link className={buttonClass()} href={`/${list}`}>
+          Open the {list}
+        </Link>
+      }
+    >
+      <p>There is no {what} with this id in this workspace.</p>
+    </State>
+  );
 }
 
 /** A failed read never looks like an empty list. */

@@ -11,6 +11,7 @@ import {
   CircleSlash,
   CircleStop,
   CircleX,
+  Clock,
   FileText,
   Fingerprint,
   Flag,
@@ -19,11 +20,14 @@ import {
   History,
   Hourglass,
   Loader,
+  Lock,
   LogOut,
   type LucideIcon,
+  MailX,
   MessageSquare,
   MessageSquareReply,
   OctagonX,
+  PackageCheck,
   Play,
   Radio,
   Repeat,
@@ -35,6 +39,7 @@ import {
   TimerOff,
 } from "lucide-react";
 import type { CallOutcome, CallStatus } from "@/lib/protocol/call";
+import type { JobStatus } from "@/lib/protocol/mailbox-job";
 import type { RunCause, RunState } from "@/lib/protocol/run";
 import type { TraceType } from "@/lib/protocol/trace-event";
 import type { Tone } from "@/lib/protocol/verdict-words";
@@ -91,6 +96,16 @@ export const CALL_LOOKS: Readonly<Record<Exclude<CallStatus, "completed"> | Call
   blocked: look(ShieldBan, "Blocked", "bad"),
   cancelled: look(CircleSlash, "Cancelled", "off"),
   indeterminate: look(CircleQuestionMark, "Indeterminate", "odd"),
+};
+
+/** `Accepted` says delivered, which is not that the run succeeded: it is never shown as success. Source: protocol §10. */
+export const JOB_LOOKS: Readonly<Record<JobStatus, StatusLook>> = {
+  Queued: look(Clock, "Queued", "wait"),
+  Claimed: look(Lock, "Claimed", "live"),
+  Accepted: look(PackageCheck, "Accepted", "off"),
+  DeadLetter: look(MailX, "Dead letter", "bad"),
+  Cancelled: look(CircleSlash, "Cancelled", "off"),
+  Superseded: look(Replace, "Superseded", "off"),
 };
 
 type TraceLook = Omit<StatusLook, "word">;

@@ -5,7 +5,7 @@ import { useRouter } from "next/navigation";
 import { useMemo, useState } from "react";
 import { Key } from "@/components/console/key";
 import { useShortcuts } from "@/components/console/keyboard";
-import { Failing, LoadingRows, StaleNotice } from "@/components/console/states";
+import { StaleNotice, Unread } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
@@ -61,14 +61,11 @@ export function InboxScreen() {
             <NothingOpen filters={filters} first={first} facts={facts} onChange={(change) => void setFilters(change)} />
           }
         />
-      ) : query.isPending ? (
-        <LoadingRows what="the inbox" />
       ) : (
-        <Failing
-          what="The inbox"
+        <Unread
+          what="inbox"
           unknown="This says nothing about what is waiting: tickets may be open and their deadlines are running."
-          error={query.error}
-          onRetry={() => void query.refetch()}
+          query={query}
         />
       )}
     </>

@@ -8,10 +8,10 @@ import { OperatorDialog } from "@/components/console/operator-dialog";
 import { Quoted } from "@/components/console/pieces";
 import { State } from "@/components/console/states";
 import { Status } from "@/components/console/status";
+import { JOB_LOOKS } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
 import { Button } from "@/components/ui/button";
 import type { JobRow } from "@/lib/protocol/console-mailbox-view";
-import { JOB_LOOKS } from "./job-status";
 
 type Asked = { readonly act: "requeue" | "cancel" | "interrupt"; readonly row: JobRow } | null;
 
@@ -149,23 +149,20 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
   );
 }
 
-/** Who holds it and until when, when it is due, or what was said last. */
+/** Who holds it and until when, when it is due, and what was said last. */
 function Known({ row }: { readonly row: JobRow }) {
-  if (row.claimed_by !== null) {
-    return (
-      <>
-        held by <Quoted text={row.claimed_by} />
-        {row.lease_until_ms !== null && (
-          <>
-            {" "}
-            until <Moment atMs={row.lease_until_ms} />
-          </>
-        )}
-      </>
-    );
-  }
   return (
     <>
+      {row.claimed_by !== null && (
+        <>
+          held by <Quoted text={row.claimed_by} />{" "}
+        </>
+      )}
+      {row.lease_until_ms !== null && (
+        <>
+          until <Moment atMs={row.lease_until_ms} />{" "}
+        </>
+      )}
       {row.available_at_ms !== null && (
         <>
           not before <Moment atMs={row.available_at_ms} />{" "}

@@ -4,15 +4,15 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Mailbox, Unplug } from "lucide-react";
 import { parseAsString, useQueryStates } from "nuqs";
 import { pathWith, readConsole } from "@/components/console/read";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { StaleNotice, State, Unread } from "@/components/console/states";
 import { TONE_CLASS } from "@/components/console/status";
+import { JOB_LOOKS } from "@/components/console/status-table";
 import { Ago } from "@/components/console/time";
 import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
 import type { MailboxPage } from "@/lib/protocol/console-mailbox-view";
 import { JOB_STATUSES } from "@/lib/protocol/mailbox-job";
-import { JOB_LOOKS } from "./job-status";
 import { JobTable } from "./job-table";
 import { BusyMailboxes, Workers } from "./mailbox-tables";
 
@@ -72,17 +72,14 @@ export function MailboxScreen() {
           )}
           {first && <BusyMailboxes rows={first.mailboxes} onMailbox={(mailbox) => void setFilters({ mailbox })} />}
           {first && <Workers workers={first.workers} />}
-          {!first &&
-            (query.isPending ? (
-              <LoadingRows what="the mailbox" dense />
-            ) : (
-              <Failing
-                what="The mailbox"
-                unknown="This says nothing about what is queued; every job is kept."
-                error={query.error}
-                onRetry={() => void query.refetch()}
-              />
-            ))}
+          {!first && (
+            <Unread
+              what="mailbox"
+              unknown="This says nothing about what is queued; every job is kept."
+              query={query}
+              dense
+            />
+          )}
         </>
       )}
     </>

@@ -6,7 +6,7 @@ import { parseAsString, useQueryStates } from "nuqs";
 import { useState } from "react";
 import { Filter } from "@/components/console/filter";
 import { pathWith, readConsole } from "@/components/console/read";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { StaleNotice, State, Unread } from "@/components/console/states";
 import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
@@ -70,17 +70,14 @@ export function RefusalsScreen() {
               <Button onClick={() => void query.fetchNextPage()}>Show more</Button>
             </div>
           )}
-          {!first &&
-            (query.isPending ? (
-              <LoadingRows what="the refusals" dense />
-            ) : (
-              <Failing
-                what="The refusals"
-                unknown="This says nothing about what was refused; the record is kept."
-                error={query.error}
-                onRetry={() => void query.refetch()}
-              />
-            ))}
+          {!first && (
+            <Unread
+              what="refusals"
+              unknown="This says nothing about what was refused; the record is kept."
+              query={query}
+              dense
+            />
+          )}
         </>
       )}
     </>

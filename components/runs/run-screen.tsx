@@ -1,22 +1,20 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { ChevronLeft, SearchX } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { CopyButton } from "@/components/console/copy-button";
 import { ShortHash } from "@/components/console/hash";
 import { Quoted } from "@/components/console/pieces";
-import { isMissing, readConsole } from "@/components/console/read";
+import { readConsole } from "@/components/console/read";
 import { Sentence } from "@/components/console/sentence";
 import { useServerSecond } from "@/components/console/server-clock";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
 import { Status, TONE_CLASS } from "@/components/console/status";
 import { runLook } from "@/components/console/status-table";
 import { Moment } from "@/components/console/time";
-import { TopBar } from "@/components/shell/top-bar";
+import { Crumb, TopBar } from "@/components/shell/top-bar";
 import { TraceSection } from "@/components/trace/trace-section";
-import { buttonClass } from "@/components/ui/button";
 import type { RunPage } from "@/lib/protocol/console-run-view";
 import { judgeRun } from "@/lib/protocol/verdict";
 import { BatchTables } from "./batch-tables";
@@ -40,16 +38,13 @@ export function RunScreen({ runId }: { readonly runId: string }) {
       <StaleNotice />
       {page ? (
         <RunBody page={page} />
-      ) : query.isPending ? (
-        <LoadingRows what="the run" dense />
-      ) : isMissing(query.error) ? (
-        <NoSuchRun />
       ) : (
-        <Failing
-          what="The run"
+        <Unread
+          what="run"
           unknown="This says nothing about whether it moves."
-          error={query.error}
-          onRetry={() => void query.refetch()}
+          query={query}
+          dense
+          missing={<NoSuch what="run" list="runs" />}
         />
       )}
     </>
@@ -67,13 +62,7 @@ export function RunTopBar({
 }) {
   return (
     <TopBar>
-      <Link className="crumb" href="/runs">
-        <ChevronLeft className="icon icon-sm" aria-hidden="true" />
-        Runs
-      </Link>
-      <span className="text-faint" aria-hidden="true">
-        /
-      </span>
+      <Crumb to="Runs" />
       {children ?? (
         <h1 className="mono" title={runId}>
           <Quoted text={runId} />
@@ -86,23 +75,6 @@ export function RunTopBar({
         </span>
       )}
     </TopBar>
-  );
-}
-
-export function NoSuchRun() {
-  return (
-    <State
-      icon={SearchX}
-      tone="off"
-      title="No such run"
-      actions={
-        <Link className={buttonClass()} href="/runs">
-          Open the runs
-        </Link>
-      }
-    >
-      <p>There is no run with this id in this workspace.</p>
-    </State>
   );
 }
 

@@ -11,7 +11,7 @@ import { Quoted } from "@/components/console/pieces";
 import { pathWith, readConsole } from "@/components/console/read";
 import { Sentence } from "@/components/console/sentence";
 import { useServerSecond } from "@/components/console/server-clock";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { StaleNotice, State, Unread } from "@/components/console/states";
 import { Status, TONE_CLASS } from "@/components/console/status";
 import { RUN_LOOKS, runLook } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
@@ -81,17 +81,7 @@ export function RunsScreen() {
           <Button onClick={() => void query.fetchNextPage()}>Show more</Button>
         </div>
       )}
-      {!first &&
-        (query.isPending ? (
-          <LoadingRows what="the runs" dense />
-        ) : (
-          <Failing
-            what="The runs"
-            unknown="This says nothing about what runs or waits."
-            error={query.error}
-            onRetry={() => void query.refetch()}
-          />
-        ))}
+      {!first && <Unread what="runs" unknown="This says nothing about what runs or waits." query={query} dense />}
     </>
   );
 }

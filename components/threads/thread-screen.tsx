@@ -1,17 +1,14 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { ChevronLeft, SearchX } from "lucide-react";
-import Link from "next/link";
 import { CopyButton } from "@/components/console/copy-button";
 import { useLive } from "@/components/console/live";
 import { Quoted } from "@/components/console/pieces";
-import { isMissing, readConsole } from "@/components/console/read";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { readConsole } from "@/components/console/read";
+import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
 import { MessageFrame, MessageList } from "@/components/runs/thread";
-import { TopBar } from "@/components/shell/top-bar";
-import { buttonClass } from "@/components/ui/button";
+import { Crumb, TopBar } from "@/components/shell/top-bar";
 import type { ThreadPage } from "@/lib/protocol/console-thread-view";
 import { MessageForm } from "./message-form";
 import { PendingItems, ThreadRuns } from "./thread-runs";
@@ -25,13 +22,7 @@ export function ThreadScreen({ threadId }: { readonly threadId: string }) {
   return (
     <>
       <TopBar>
-        <Link className="crumb" href="/runs">
-          <ChevronLeft className="icon icon-sm" aria-hidden="true" />
-          Runs
-        </Link>
-        <span className="text-faint" aria-hidden="true">
-          /
-        </span>
+        <Crumb to="Runs" />
         <h1 title={threadId}>
           Thread{" "}
           <span className="mono">
@@ -43,36 +34,16 @@ export function ThreadScreen({ threadId }: { readonly threadId: string }) {
       <StaleNotice />
       {page ? (
         <ThreadBody page={page} />
-      ) : query.isPending ? (
-        <LoadingRows what="the thread" dense />
-      ) : isMissing(query.error) ? (
-        <NoSuchThread />
       ) : (
-        <Failing
-          what="The thread"
+        <Unread
+          what="thread"
           unknown="This says nothing about what was said."
-          error={query.error}
-          onRetry={() => void query.refetch()}
+          query={query}
+          dense
+          missing={<NoSuch what="thread" list="runs" />}
         />
       )}
     </>
-  );
-}
-
-function NoSuchThread() {
-  return (
-    <State
-      icon={SearchX}
-      tone="off"
-      title="No such thread"
-      actions={
-        <Link className={buttonClass()} href="/runs">
-          Open the runs
-        </Link>
-      }
-    >
-      <p>There is no thread with this id in this workspace.</p>
-    </State>
   );
 }
 

@@ -1,18 +1,15 @@
 "use client";
 
-import { ChevronLeft, CircleCheck, Fingerprint, OctagonX, Quote, SearchX } from "lucide-react";
-import Link from "next/link";
+import { CircleCheck, Fingerprint, OctagonX, Quote } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { CopyButton } from "@/components/console/copy-button";
 import { Hash } from "@/components/console/hash";
 import { useShortcuts } from "@/components/console/keyboard";
 import { Quoted } from "@/components/console/pieces";
-import { isMissing } from "@/components/console/read";
-import { Failing, LoadingRows, StaleNotice, State } from "@/components/console/states";
+import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
 import { TONE_CLASS } from "@/components/console/status";
-import { TopBar } from "@/components/shell/top-bar";
-import { buttonClass } from "@/components/ui/button";
+import { Crumb, TopBar } from "@/components/shell/top-bar";
 import type { TicketPage } from "@/lib/protocol/console-view";
 import { findings, hiddenCount, proposalFields } from "@/lib/protocol/proposal-fields";
 import { ContextRail } from "./context-rail";
@@ -34,13 +31,7 @@ export function TicketScreen({ ticketId }: { readonly ticketId: string }) {
   return (
     <>
       <TopBar>
-        <Link className="crumb" href="/inbox">
-          <ChevronLeft className="icon icon-sm" aria-hidden="true" />
-          Inbox
-        </Link>
-        <span className="text-faint" aria-hidden="true">
-          /
-        </span>
+        <Crumb to="Inbox" />
         <span className="mono cut text-muted-foreground" title={ticketId}>
           {ticketId.slice(0, 8)}
           <span className="text-subtle-foreground">…</span>
@@ -51,36 +42,15 @@ export function TicketScreen({ ticketId }: { readonly ticketId: string }) {
       <StaleNotice />
       {query.data ? (
         <ShownTicketBody key={ticketId} fresh={query.data} />
-      ) : query.isPending ? (
-        <LoadingRows what="the ticket" />
-      ) : isMissing(query.error) ? (
-        <NoSuchTicket />
       ) : (
-        <Failing
-          what="The ticket"
+        <Unread
+          what="ticket"
           unknown="This says nothing about whether it is open; its deadline is running."
-          error={query.error}
-          onRetry={() => void query.refetch()}
+          query={query}
+          missing={<NoSuch what="ticket" list="inbox" />}
         />
       )}
     </>
-  );
-}
-
-function NoSuchTicket() {
-  return (
-    <State
-      icon={SearchX}
-      tone="off"
-      title="No such ticket"
-      actions={
-        <Link className={buttonClass()} href="/inbox">
-          Open the inbox
-        </Link>
-      }
-    >
-      <p>There is no ticket with this id in this workspace.</p>
-    </State>
   );
 }
 

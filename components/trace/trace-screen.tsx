@@ -2,9 +2,8 @@
 
 import Link from "next/link";
 import { Quoted } from "@/components/console/pieces";
-import { isMissing } from "@/components/console/read";
-import { Failing, LoadingRows, StaleNotice } from "@/components/console/states";
-import { NoSuchRun, RunTopBar, useRunQuery } from "@/components/runs/run-screen";
+import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
+import { RunTopBar, useRunQuery } from "@/components/runs/run-screen";
 import { TraceSection } from "./trace-section";
 
 /** The trace alone, for a link that means nothing else. */
@@ -29,16 +28,13 @@ export function TraceScreen({ runId }: { readonly runId: string }) {
       <StaleNotice />
       {page ? (
         <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} />
-      ) : query.isPending ? (
-        <LoadingRows what="the trace" dense />
-      ) : isMissing(query.error) ? (
-        <NoSuchRun />
       ) : (
-        <Failing
-          what="The trace"
+        <Unread
+          what="trace"
           unknown="This says nothing about what happened; the record is kept."
-          error={query.error}
-          onRetry={() => void query.refetch()}
+          query={query}
+          dense
+          missing={<NoSuch what="run" list="runs" />}
         />
       )}
     </>

@@ -1,8 +1,6 @@
 import type { Db } from "@/db/client";
 import journal from "@/db/migrations/meta/_journal.json";
-
-/** A worker says that it lives every few seconds; one that has been silent this long counts as gone. */
-const WORKER_SILENCE_SECONDS = 15;
+import { WORKER_SILENCE_SECONDS } from "./workers";
 
 /** What must be there before the console can do its work. */
 export interface Readiness {

@@ -16,9 +16,9 @@ afterAll(async () => {
   await world.close();
 });
 
-test("a worker that was silent for a minute does not poll any more, and one that was silent for a day is not listed", async () => {
+test("a worker that was silent for 16 seconds does not poll any more, and one that was silent for a day is not listed", async () => {
   for (const worker of ["fresh", "silent", "forgotten"]) await seeWorker(world.db, worker);
-  await admin`update workers set last_seen_at = clock_timestamp() - interval '61 seconds' where worker_id = 'silent'`;
+  await admin`update workers set last_seen_at = clock_timestamp() - interval '16 seconds' where worker_id = 'silent'`;
   await admin`update workers set last_seen_at = clock_timestamp() - interval '25 hours' where worker_id = 'forgotten'`;
   const polling = async () => (await seenWorkers(world.db)).workers.map(({ workerId, polls }) => [workerId, polls]);
   expect(await polling()).toEqual([

@@ -43,6 +43,14 @@ describe("a guarded action", () => {
     expect(work).toHaveBeenCalledWith(APPROVER, { ticket: "t" });
   });
 
+  it("a refusal says what is wrong here, with nothing in it that cannot be seen", async () => {
+    work.mockResolvedValue(refuse(refusal("stale_view", {}, "the key pay\u202e has gone")));
+    const answer = await decide({ ticket: "t" });
+    expect(answer).toMatchObject({
+      refusal: { code: "stale_view", title: "What you saw has changed: the key pay⟨U+202E⟩ has gone" },
+    });
+  });
+
   it("the first guard that fails answers, and the work never starts", async () => {
     request.headers = new Headers();
     request.caller = null;

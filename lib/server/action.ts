@@ -5,6 +5,7 @@ import { unstable_rethrow } from "next/navigation";
 import type { z } from "zod";
 import { Busy } from "@/db/client";
 import type { Facts, ShownRefusal } from "@/lib/protocol/console-view";
+import { drawMarked, markHidden } from "@/lib/protocol/hidden-characters";
 import { may, type Verb } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, type RefusalFacts, refusal, refusalRule } from "@/lib/protocol/refusals";
@@ -79,10 +80,12 @@ function asAnswer<Value extends object>(result: Result<Value, Refusal>): ActionA
   return result.ok ? { ok: true, ...result.value } : turnedDown(result.refusal);
 }
 
-/** A refusal as the screen shows it: its sentence and next step come from the one table. */
-function turnedDown({ code, facts }: Refusal): { readonly ok: false; readonly refusal: ShownRefusal } {
+/** A refusal as the screen shows it: its sentence and next step come from the one table, what is wrong here from whoever refused. */
+function turnedDown({ code, facts, detail }: Refusal): { readonly ok: false; readonly refusal: ShownRefusal } {
   const { title, advice } = refusalRule(code);
-  return { ok: false, refusal: { code, title, advice, facts: plainFacts(facts ?? {}) } };
+  // A detail may name what an agent wrote: a key of a schema, a name.
+  const sentence = detail === undefined ? title : `${title}: ${drawMarked(markHidden(detail, { lines: "marked" }))}`;
+  return { ok: false, refusal: { code, title: sentence, advice, facts: plainFacts(facts ?? {}) } };
 }
 
 /** A screen shows plain values; a list or an object is shown as the JSON it is. */

@@ -133,7 +133,7 @@ export async function interruptMailbox(
     if (!box)
       return refuse(await refuseJob(tx, caller, attempt, refusal("unknown_job", {}, "there is no such mailbox")));
     const gone = await tx.sql<{ jobId: string }[]>`
-      update jobs set status = 'Superseded', updated_at = clock_timestamp()
+      update jobs set status = 'Superseded', last_error = ${`interrupted by ${caller.display}: ${reason}`}, updated_at = clock_timestamp()
       where workspace_id = ${tx.workspace} and mailbox_id = ${mailboxId} and status = 'Queued'
         and kind in ${tx.sql([...SUPERSEDED_KINDS])} returning job_id`;
     await tx.sql`
