@@ -35,6 +35,14 @@ async function claim(mailbox: string) {
 
 const jobs = () => otto.getByRole("region", { name: "Jobs table" });
 
+/** Press an act of the first job that has it, say why, and be ready to confirm it. */
+async function ask(act: string, reason: string) {
+  await jobs().getByRole("button", { name: act }).first().click();
+  const dialog = otto.getByRole("dialog", { name: act });
+  await dialog.getByRole("textbox", { name: "Reason" }).fill(reason);
+  return { dialog, confirm: () => dialog.getByRole("button", { name: act }).click() };
+}
+
 test("a dead letter says why, is requeued by an operator with a reason, and is delivered", async () => {
   const mailbox = `post-${randomUUID().slice(0, 8)}`;
   await enqueue(mailbox);
@@ -67,10 +75,8 @@ test("an interrupt supersedes what is queued, and its holder can deliver nothing
   await enqueue(mailbox);
   const held = await claim(mailbox);
   await otto.goto(`/mailbox?mailbox=${mailbox}`);
-  await jobs().getByRole("button", { name: "Interrupt" }).first().click();
-  const dialog = otto.getByRole("dialog", { name: "Interrupt" });
-  await dialog.getByRole("textbox", { name: "Reason" }).fill("the customer called it off");
-  await dialog.getByRole("button", { name: "Interrupt" }).click();
+  const { confirm } = await ask("Interrupt", "the customer called it off");
+  await confirm();
   await expect(jobs().getByText("Superseded")).toBeVisible();
   await expect(jobs().getByText(/interrupted by .*: the customer called it off/)).toBeVisible();
   const late = await worker.call("POST", `/jobs/${held.job_id}/ack`, { claim_token: held.claim_token });
@@ -82,11 +88,9 @@ test("a job that a worker was faster on stays as it is, and whoever pressed is t
   const mailbox = `post-${randomUUID().slice(0, 8)}`;
   await enqueue(mailbox);
   await otto.goto(`/mailbox?mailbox=${mailbox}`);
-  await jobs().getByRole("button", { name: "Cancel job" }).click();
-  const dialog = otto.getByRole("dialog", { name: "Cancel job" });
-  await dialog.getByRole("textbox", { name: "Reason" }).fill("sent by mistake");
+  const { dialog, confirm } = await ask("Cancel job", "sent by mistake");
   await claim(mailbox);
-  await dialog.getByRole("button", { name: "Cancel job" }).click();
+  await confirm();
   await expect(dialog.getByText("What you saw has changed: the job has moved on. Nothing was changed.")).toBeVisible();
   await dialog.getByRole("button", { name: "Back" }).click();
   await expect(jobs().getByText("Claimed", { exact: true })).toBeVisible();
@@ -96,10 +100,8 @@ test("a queued job is cancelled; an approver is told that the mailbox is not the
   const mailbox = `post-${randomUUID().slice(0, 8)}`;
   await enqueue(mailbox);
   await otto.goto(`/mailbox?mailbox=${mailbox}`);
-  await jobs().getByRole("button", { name: "Cancel job" }).click();
-  const dialog = otto.getByRole("dialog", { name: "Cancel job" });
-  await dialog.getByRole("textbox", { name: "Reason" }).fill("sent by mistake");
-  await dialog.getByRole("button", { name: "Cancel job" }).click();
+  const { confirm } = await ask("Cancel job", "sent by mistake");
+  await confirm();
   await expect(jobs().getByText("Cancelled", { exact: true })).toBeVisible();
   await expect(otto.getByText("No worker is polling.")).toBeHidden();
 

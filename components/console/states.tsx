@@ -1,6 +1,6 @@
 "use client";
 
-import { DatabaseZap, LogIn, type LucideIcon, RefreshCw, SearchX, WifiOff } from "lucide-react";
+import { DatabaseZap, ListFilter, LogIn, type LucideIcon, RefreshCw, SearchX, WifiOff, X } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { Button, buttonClass } from "@/components/ui/button";
@@ -73,6 +73,32 @@ export function NoSuch({ what, list }: { readonly what: string; readonly list: "
       }
     >
       <p>There is no {what} with this id in this workspace.</p>
+    </State>
+  );
+}
+
+interface NoMatchProps {
+  /** As "run". */
+  readonly what: string;
+  readonly onClear: () => void;
+  readonly children?: ReactNode;
+}
+
+/** The filters are why a list is empty, and the one next step is to clear them. */
+export function NoMatch({ what, onClear, children }: NoMatchProps) {
+  return (
+    <State
+      icon={ListFilter}
+      tone="off"
+      title={`No ${what} matches these filters`}
+      actions={
+        <Button onClick={onClear}>
+          <X className="icon icon-sm" aria-hidden="true" />
+          Clear the filters
+        </Button>
+      }
+    >
+      {children}
     </State>
   );
 }

@@ -1,12 +1,12 @@
 "use client";
 
-import { ListFilter, MailCheck, X } from "lucide-react";
+import { MailCheck, X } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
 import { useActions } from "@/components/console/actions";
 import { OperatorDialog } from "@/components/console/operator-dialog";
 import { Quoted } from "@/components/console/pieces";
-import { State } from "@/components/console/states";
+import { NoMatch, State } from "@/components/console/states";
 import { Status } from "@/components/console/status";
 import { JOB_LOOKS } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
@@ -78,19 +78,7 @@ function NoJobs({ filtered, onClear }: { readonly filtered: boolean; readonly on
       </State>
     );
   }
-  return (
-    <State
-      icon={ListFilter}
-      tone="off"
-      title="No job matches these filters"
-      actions={
-        <Button onClick={onClear}>
-          <X className="icon icon-sm" aria-hidden="true" />
-          Clear the filters
-        </Button>
-      }
-    />
-  );
+  return <NoMatch what="job" onClear={onClear} />;
 }
 
 interface JobLineProps {

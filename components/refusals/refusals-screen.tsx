@@ -1,12 +1,12 @@
 "use client";
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { DoorOpen, ListFilter, OctagonX, ShieldCheck, User, X } from "lucide-react";
+import { DoorOpen, OctagonX, ShieldCheck, User } from "lucide-react";
 import { parseAsString, useQueryStates } from "nuqs";
 import { useState } from "react";
 import { Filter } from "@/components/console/filter";
 import { pathWith, readConsole } from "@/components/console/read";
-import { StaleNotice, State, Unread } from "@/components/console/states";
+import { NoMatch, StaleNotice, State, Unread } from "@/components/console/states";
 import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
@@ -151,19 +151,7 @@ function NoRefusals({ filtered, onClear }: { readonly filtered: boolean; readonl
       </State>
     );
   }
-  return (
-    <State
-      icon={ListFilter}
-      tone="off"
-      title="No refusal matches these filters"
-      actions={
-        <Button onClick={onClear}>
-          <X className="icon icon-sm" aria-hidden="true" />
-          Clear the filters
-        </Button>
-      }
-    />
-  );
+  return <NoMatch what="refusal" onClear={onClear} />;
 }
 
 function RefusalsTable({ rows }: { readonly rows: RefusalsPage["rows"] }) {

@@ -1,7 +1,7 @@
 "use client";
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Bot, CirclePlay, ListFilter, Search, TimerOff, Unplug, Workflow, X } from "lucide-react";
+import { Bot, CirclePlay, Search, TimerOff, Unplug, Workflow } from "lucide-react";
 import Link from "next/link";
 import { parseAsBoolean, parseAsString, useQueryStates } from "nuqs";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import { Quoted } from "@/components/console/pieces";
 import { pathWith, readConsole } from "@/components/console/read";
 import { Sentence } from "@/components/console/sentence";
 import { useServerSecond } from "@/components/console/server-clock";
-import { StaleNotice, State, Unread } from "@/components/console/states";
+import { NoMatch, StaleNotice, State, Unread } from "@/components/console/states";
 import { Status, TONE_CLASS } from "@/components/console/status";
 import { RUN_LOOKS, runLook } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
@@ -164,21 +164,11 @@ function NoRuns({
 }) {
   if (filtered) {
     return (
-      <State
-        icon={ListFilter}
-        tone="off"
-        title="No run matches these filters"
-        actions={
-          <Button onClick={onClear}>
-            <X className="icon icon-sm" aria-hidden="true" />
-            Clear the filters
-          </Button>
-        }
-      >
+      <NoMatch what="run" onClear={onClear}>
         <p>
           {inAll} {inAll === 1 ? "run is" : "runs are"} here in all.
         </p>
-      </State>
+      </NoMatch>
     );
   }
   return (
