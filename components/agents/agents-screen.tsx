@@ -110,11 +110,11 @@ function AgentLine({ row: { name, is_demo, here, startable, last_run_ms } }: { r
         </span>
         {is_demo && <span className="flag flag-outline tone-off ml-2">Demo</span>}
       </td>
-      <td className="fill text-muted-foreground">
+      <td className="text-muted-foreground">
         {here === null ? "Does not run here" : <span className="mono">{here.controller}</span>}
         {here !== null && !startable && <span className="text-subtle-foreground"> · its name is somebody else’s</span>}
       </td>
-      <td className="text-muted-foreground">
+      <td className="fill text-muted-foreground">
         {here === null ? (
           "–"
         ) : (

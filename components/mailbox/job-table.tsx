@@ -156,8 +156,21 @@ function Known({ row }: { readonly row: JobRow }) {
           not before <Moment atMs={row.available_at_ms} />{" "}
         </>
       )}
-      {row.last_error !== null && <Quoted text={row.last_error} />}
+      {row.last_error !== null && <LastError text={row.last_error} />}
     </>
+  );
+}
+
+const LONG_ERROR = 240;
+
+/** The cause is read whole, in place: a long one scrolls in its cell. */
+function LastError({ text }: { readonly text: string }) {
+  if (text.length <= LONG_ERROR) return <Quoted text={text} />;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+    <section className="max-h-20 overflow-auto" aria-label="Last error" tabIndex={0}>
+      <Quoted text={text} />
+    </section>
   );
 }
 

@@ -30,7 +30,11 @@ export function BusyMailboxes({ rows, onMailbox }: BusyProps) {
           {rows.map((row) => (
             <tr key={row.mailbox_id}>
               <td className="fill">
-                <button type="button" className="mono hover:underline" onClick={() => onMailbox(row.mailbox_id)}>
+                <button
+                  type="button"
+                  className="mono cut max-w-full align-bottom hover:underline"
+                  onClick={() => onMailbox(row.mailbox_id)}
+                >
                   <Quoted text={row.mailbox_id} />
                 </button>
               </td>

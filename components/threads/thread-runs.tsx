@@ -72,7 +72,7 @@ function ThreadRun({ run }: { readonly run: RunFacts }) {
   const verdict = judgeRun(run, useServerSecond());
   return (
     <li className="grid max-w-[884px] gap-1">
-      <p className="flex min-w-0 flex-wrap items-baseline gap-x-3 gap-y-1">
+      <p className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
         <Status look={runLook(run.state, run.cause)} dense />
         <Link className="mono text-link min-w-0 break-all" href={`/runs/${encodeURIComponent(run.run_id)}`}>
           <Quoted text={run.run_id} />
