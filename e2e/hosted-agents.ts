@@ -96,7 +96,7 @@ export async function publishHosted(
         tools: [{ name: "write_file" }],
         build: null,
       };
-      const done = await publishSnapshot(db, caller, name, { ...content, definition: canonicalJson(definition) });
+      const done = await publishSnapshot(db, caller, name, { ...content, definition });
       if (!done.ok) throw new Error(done.refusal.code);
     }
   } finally {

@@ -4,12 +4,13 @@ import { z } from "zod";
 import { removeDemo } from "@/db/store/demo";
 import { cancelJob, interruptMailbox, requeueJob } from "@/db/store/mailbox/operate";
 import { cancel, cancelCall, replace, settle } from "@/db/store/operate";
+import { talk } from "@/db/store/talk";
 import { canonicalJson, readJson } from "@/lib/protocol/canonical-json";
 import type { Job } from "@/lib/protocol/mailbox-job";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import { words } from "@/lib/protocol/wire/parts";
 import { ok, type Result, refuse } from "@/lib/result";
-import { talk } from "@/lib/runtime/start-agent";
+
 import { guardedAction, openAction } from "@/lib/server/action";
 import { decideFromConsole, decideManyFromConsole } from "@/lib/server/console-decisions";
 import { startFromConsole } from "@/lib/server/console-start";

@@ -30,23 +30,21 @@ export interface AgentsReading {
   readonly now: Instant;
 }
 
-/** What a run here is started with, as it was frozen. */
-export interface HostedAgentRecord {
-  readonly provider: string | null;
-  readonly model: string | null;
-  readonly mcpServers: CanonicalJson | null;
-  readonly catalog: CanonicalJson;
-  readonly build: string | null;
-  readonly definition: CanonicalJson;
-}
-
 const MOST_LISTED = 200;
 
 /** The newest content with a definition: what a run that is started here now is made of. Stands behind `agents a`. */
-function newestHosted(tx: Tx) {
+function hostedContent(tx: Tx) {
   return tx.sql`lateral (select * from agent_snapshots s
     where s.workspace_id = a.workspace_id and s.agent_id = a.id and s.definition is not null
     order by s.created_at desc, s.snapshot_id limit 1) s`;
+}
+
+/** Its snapshot's id, by our own id of the agent; null when it does not run here. */
+export async function newestHosted(tx: Tx, agent: string): Promise<string | null> {
+  const [newest] = await tx.sql<{ snapshotId: string }[]>`
+    select s.snapshot_id from agents a join ${hostedContent(tx)} on true
+    where a.workspace_id = ${tx.workspace} and a.id = ${agent}`;
+  return newest?.snapshotId ?? null;
 }
 
 /** By name, those that run here first. */
@@ -57,26 +55,12 @@ export async function readAgents(scope: Scope, workspace: string, principal: str
         a.owner_principal_id = ${principal} or exists (select from agent_owners o where o.workspace_id = a.workspace_id
           and o.agent_id = a.id and o.principal_id = ${principal}) as mine,
         (select max(r.created_at) from runs r where r.workspace_id = a.workspace_id and r.agent_id = a.id) as last_run_at
-      from agents a left join ${newestHosted(tx)} on true
+      from agents a left join ${hostedContent(tx)} on true
       where a.workspace_id = ${tx.workspace}
       order by s.definition is null, a.name limit ${MOST_LISTED}`;
     const [around] = await tx.sql<{ now: Instant; agentsInAll: number }[]>`
       select clock_timestamp() as now, count(*)::int as agents_in_all from agents where workspace_id = ${tx.workspace}`;
     if (!around) throw new Error("the database gave no clock");
     return { rows, ...around };
-  });
-}
-
-/** Null: no agent of that name runs here. */
-export async function readHostedAgent(
-  scope: Scope,
-  workspace: string,
-  name: string,
-): Promise<HostedAgentRecord | null> {
-  return inWorkspace(scope, workspace, async (tx) => {
-    const [agent] = await tx.sql<HostedAgentRecord[]>`
-      select s.provider, s.model, s.mcp_servers, s.catalog, s.build, s.definition
-      from agents a join ${newestHosted(tx)} on true where a.workspace_id = ${tx.workspace} and a.name = ${name}`;
-    return agent ?? null;
   });
 }

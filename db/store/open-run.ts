@@ -1,5 +1,6 @@
 import { v7 as newId } from "uuid";
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { newestHosted } from "@/db/queries/agents";
 import type { CallRef } from "@/lib/protocol/call";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
@@ -8,6 +9,7 @@ import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal, refusalAt } from "@/lib/protocol/refusals";
 import type { DelegationOrigin, Executor } from "@/lib/protocol/run";
 import { ok, type Result, refuse } from "@/lib/result";
+import { enqueueStart } from "./mailbox/enqueue";
 import { addMessages } from "./messages";
 import { type Refused, recordRefusal } from "./refuse";
 import { agentFor, EMPTY_SNAPSHOT, insertSnapshot } from "./snapshots";
@@ -15,6 +17,7 @@ import { agentFor, EMPTY_SNAPSHOT, insertSnapshot } from "./snapshots";
 export interface RunRequest {
   readonly runId: string | null;
   readonly agent: string;
+  /** Null: for a run of the worker the agent's newest content that runs here; where there is none, and elsewhere, an empty one. */
   readonly snapshotId: string | null;
   readonly threadId: string | null;
   /** The thread's first message. */
@@ -37,7 +40,10 @@ export interface OpenedRun {
 
 type Opening = Result<OpenedRun, Refusal>;
 
-/** Open a run. Who executes it is fixed here. A known `run_id` is `run_exists`. Source: http-api "Agents and runs". */
+/**
+ * Open a run. Who executes it is fixed here; an agent that runs here gets its first look in the same transaction.
+ * A known `run_id` is `run_exists`. Source: http-api "Agents and runs".
+ */
 export async function openRun(scope: Scope, caller: Caller, request: RunRequest): Promise<Result<OpenedRun, Refused>> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
     const opened = await tryOpen(tx, caller, request);
@@ -52,8 +58,9 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
   if (may(caller, verb) === "no" && caller.kind !== "system") return refuse(refusal("not_permitted"));
   const agentId = await agentFor(tx, caller, request.agent);
   if (agentId === null) return refuse(refusal("not_permitted", {}, "this agent's name belongs to another principal"));
-  const snapshotId = await snapshotFor(tx, agentId, request);
-  if (!snapshotId) return refuse(refusal("snapshot_mismatch", { supplied: request.snapshotId }));
+  const snapshot = await snapshotFor(tx, agentId, request);
+  if (!snapshot) return refuse(refusal("snapshot_mismatch", { supplied: request.snapshotId }));
+  const { snapshotId } = snapshot;
   const parent = await parentFor(tx, caller, request);
   if (!parent.ok) return parent;
   const onBehalfOf = await personFor(tx, request.onBehalfOf);
@@ -87,15 +94,25 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
   tx.touched.add(id);
   if (request.input !== null)
     await addMessages(tx, threadId, [{ id: `input:${runId}`, role: "user", text: request.input }]);
+  if (snapshot.runsHere && request.executor === "worker") await enqueueStart(tx, { id, runId, agentId, threadId });
   return ok({ id, runId, threadId, snapshotId, executor: request.executor, at: row.createdAt });
 }
 
-async function snapshotFor(tx: Tx, agentId: string, request: RunRequest): Promise<string | undefined> {
-  if (request.snapshotId === null) return (await insertSnapshot(tx, agentId, request.agent, EMPTY_SNAPSHOT)).snapshotId;
-  const [known] = await tx.sql<{ snapshotId: string }[]>`
-    select snapshot_id from agent_snapshots
-    where workspace_id = ${tx.workspace} and agent_id = ${agentId} and snapshot_id = ${request.snapshotId}`;
-  return known?.snapshotId;
+interface ChosenSnapshot {
+  readonly snapshotId: string;
+  readonly runsHere: boolean;
+}
+
+async function snapshotFor(tx: Tx, agentId: string, request: RunRequest): Promise<ChosenSnapshot | undefined> {
+  if (request.snapshotId !== null) {
+    const [known] = await tx.sql<ChosenSnapshot[]>`
+      select snapshot_id, definition is not null as runs_here from agent_snapshots
+      where workspace_id = ${tx.workspace} and agent_id = ${agentId} and snapshot_id = ${request.snapshotId}`;
+    return known;
+  }
+  const newest = request.executor === "worker" ? await newestHosted(tx, agentId) : null;
+  if (newest !== null) return { snapshotId: newest, runsHere: true };
+  return { ...(await insertSnapshot(tx, agentId, request.agent, EMPTY_SNAPSHOT)), runsHere: false };
 }
 
 /** A run's state is told to its own principal alone. */

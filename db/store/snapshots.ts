@@ -1,11 +1,11 @@
 import { v7 as newId } from "uuid";
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
-import { stored } from "@/lib/protocol/book/stored";
-import { type CanonicalJson, canonicalJson, hashJson, type JsonValue } from "@/lib/protocol/canonical-json";
+import { checkDefinition } from "@/lib/protocol/agent-definition";
+import { canonicalJson, hashJson, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Sha256 } from "@/lib/protocol/hash";
 import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
-import { type RefusalCode, refusal } from "@/lib/protocol/refusals";
+import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
 import { type Refused, recordRefusal } from "./refuse";
 
@@ -16,8 +16,8 @@ export interface SnapshotContent {
   readonly mcpServers: JsonValue;
   readonly tools: readonly { readonly name: string; readonly [field: string]: JsonValue }[];
   readonly build: string | null;
-  /** How an agent of the worker goes on, as checked canonical JSON; an agent that runs elsewhere has none. */
-  readonly definition?: CanonicalJson;
+  /** How an agent of the worker goes on, as `lib/protocol/agent-definition` has it; one that runs elsewhere has none. */
+  readonly definition?: JsonValue;
 }
 
 export interface PublishedSnapshot {
@@ -35,7 +35,10 @@ export const EMPTY_SNAPSHOT: SnapshotContent = {
   build: null,
 };
 
-/** Freeze an agent's content. The same content gives the same id. Registers the agent when nobody has its name yet. */
+/**
+ * Freeze an agent's content. The same content gives the same id. Registers the agent when nobody has its name yet.
+ * Refused: `not_permitted` where the name is another's, `invalid_body` for a definition of another shape.
+ */
 export async function publishSnapshot(
   scope: Scope,
   caller: Caller,
@@ -43,11 +46,13 @@ export async function publishSnapshot(
   content: SnapshotContent,
 ): Promise<Result<PublishedSnapshot, Refused>> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
-    const turnDown = async (code: RefusalCode) =>
-      refuse(await recordRefusal(tx, caller, { verb: "publish_snapshot", input: { agent } }, refusal(code), null));
-    if (may(caller, "publish_snapshot") === "no") return turnDown("not_permitted");
+    const turnDown = async (why: Refusal) =>
+      refuse(await recordRefusal(tx, caller, { verb: "publish_snapshot", input: { agent } }, why, null));
+    if (may(caller, "publish_snapshot") === "no") return turnDown(refusal("not_permitted"));
+    const checked = content.definition === undefined ? null : checkDefinition(content.definition, content.tools);
+    if (checked && !checked.ok) return turnDown(checked.refusal);
     const agentId = await agentFor(tx, caller, agent);
-    if (agentId === null) return turnDown("not_permitted");
+    if (agentId === null) return turnDown(refusal("not_permitted"));
     return ok(await insertSnapshot(tx, agentId, agent, content));
   });
 }
@@ -76,7 +81,7 @@ export async function insertSnapshot(
     catalog_fingerprint: fingerprint,
     build,
     // Only where there is one: what was published before definitions existed keeps its id.
-    ...(content.definition === undefined ? {} : { definition: stored(content.definition) }),
+    ...(content.definition === undefined ? {} : { definition: content.definition }),
   });
   const snapshotId = `snap_${contentHash.slice(0, 24)}`;
   const inserted = await tx.sql`insert into agent_snapshots ${tx.sql({
@@ -90,7 +95,7 @@ export async function insertSnapshot(
     model,
     mcpServers: content.mcpServers === null ? null : canonicalJson(content.mcpServers),
     build,
-    definition: content.definition ?? null,
+    definition: content.definition === undefined ? null : canonicalJson(content.definition),
   })} on conflict do nothing`;
   return { snapshotId, catalogFingerprint: fingerprint, known: inserted.count === 0 };
 }

@@ -10,7 +10,7 @@ describe("an agent's definition", () => {
     ["plan_and_execute", { ...REACT, controller: "plan_and_execute", budget: 3, on_budget: "pause" }],
     ["workflow", { ...REACT, controller: "workflow", nodes: [{ ask: "Go on?" }, { finish: "{{reply}}" }] }],
   ])("of %s is frozen as its canonical text and read back as it was", (_name, definition) => {
-    const checked = checkDefinition(definition);
+    const checked = checkDefinition(definition, []);
     if (!checked.ok) throw new Error(checked.refusal.path);
     expect(readDefinition(checked.value)).toEqual(definition);
   });
@@ -23,7 +23,12 @@ describe("an agent's definition", () => {
     ["a workflow without stations", { ...REACT, controller: "workflow", nodes: [] }, "definition.nodes"],
     ["a text", "react", "definition"],
   ])("with %s is refused at its place", (_what, definition, path) => {
-    expect(checkDefinition(definition)).toMatchObject({ ok: false, refusal: { code: "invalid_body", path } });
+    expect(checkDefinition(definition, [])).toMatchObject({ ok: false, refusal: { code: "invalid_body", path } });
+  });
+
+  test("beside a tool of the reserved name is refused", () => {
+    const checked = checkDefinition(REACT, [{ name: "look" }, { name: "request_user_input" }]);
+    expect(checked).toMatchObject({ ok: false, refusal: { code: "invalid_body", path: "tools" } });
   });
 
   test("that was tampered with is not read", () => {

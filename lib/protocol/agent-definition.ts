@@ -4,6 +4,7 @@ import { stored } from "./book/stored";
 import { BATCH_MODES, COUPLINGS, RESUME_MODES } from "./call";
 import { type CanonicalJson, canonicalJson, type JsonValue } from "./canonical-json";
 import { type Refusal, refusalAt } from "./refusals";
+import { ASK_TOOL } from "./signal";
 import { actionName, json, textOf } from "./wire/parts";
 
 export const CONTROLLERS = ["react", "plan_and_execute", "workflow"] as const;
@@ -59,8 +60,14 @@ const definition = z.discriminatedUnion("controller", [
 ]);
 export type AgentDefinition = z.output<typeof definition>;
 
-/** Judge a definition before it is frozen: `invalid_body` with the path of the first fault. */
-export function checkDefinition(value: JsonValue): Result<CanonicalJson, Refusal> {
+/** Judge an agent that is to run here before it is frozen: `invalid_body` with the path of the first fault. */
+export function checkDefinition(
+  value: JsonValue,
+  tools: readonly { readonly name: string }[],
+): Result<CanonicalJson, Refusal> {
+  if (tools.some((tool) => tool.name === ASK_TOOL)) {
+    return refuse(refusalAt("invalid_body", "tools", `the name ${ASK_TOOL} is reserved`));
+  }
   const read = definition.safeParse(value);
   if (read.success) return ok(canonicalJson(value));
   const [first] = read.error.issues;

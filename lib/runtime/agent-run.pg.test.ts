@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decideTicket } from "@/db/store/decide";
+import { talk } from "@/db/store/talk";
 import { allow, deny, standing, traceTypes, verdict } from "@/db/testing/world";
 import type { JsonObject } from "@/lib/protocol/canonical-json";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
-import { talk } from "./start-agent";
+
 import { AgentWorld, type Line, Script } from "./testing/agent-world";
 
 let at: AgentWorld;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
-import { readAgents, readHostedAgent } from "@/db/queries/agents";
+import { readAgents } from "@/db/queries/agents";
 import { readThreadPage } from "@/db/queries/thread-page";
 import { dropLiveText, showLiveText } from "@/db/store/live-text";
 import { cancel } from "@/db/store/operate";
+import { startAgentRun } from "@/db/testing/start-agent";
 import { newWorld, openTestRun, type World } from "@/db/testing/world";
 import type { Caller } from "@/lib/protocol/principal";
-import { startAgentRun } from "./start-agent";
 
 let world: World;
 beforeAll(async () => {
@@ -84,15 +84,5 @@ describe("the agents", () => {
     expect(row("zeta")?.lastRunAt).not.toBeNull();
     expect(row("not-mine")).toMatchObject({ mine: false });
     expect(rows.at(-1)).toMatchObject({ definition: null, tools: null });
-  });
-
-  test("give back what a run is started with, and null where nothing runs here", async () => {
-    const runId = await openTestRun(world);
-    const elsewhere = (await thread(runId, world.agent))?.runs[0]?.agent ?? "";
-    expect(await readHostedAgent(world.db, world.workspace, elsewhere)).toBeNull();
-    expect(await readHostedAgent(world.db, world.workspace, "zeta")).toMatchObject({
-      model: "small",
-      catalog: '[{"name":"look"}]',
-    });
   });
 });

@@ -16,6 +16,11 @@ export const snapshotBody = z.strictObject({
   mcp_servers: json.optional(),
   tools: z.array(tool).max(1_000),
   build: textOf(1, 256).optional(),
+  /** Makes it an agent that runs here. Its shape is `lib/protocol/agent-definition`'s to judge. */
+  definition: json.optional().meta({
+    description:
+      "Makes it an agent that runs here: its controller (react, plan_and_execute, workflow), instructions, budget and resume modes.",
+  }),
 });
 export type SnapshotBody = z.output<typeof snapshotBody>;
 

@@ -29,6 +29,12 @@ export type FinishBody = z.output<typeof finishBody>;
 export const cancelRunBody = z.strictObject({ reason: words });
 export type CancelRunBody = z.output<typeof cancelRunBody>;
 
+/** POST …/messages: what a user says next. The same id again is the same message. */
+export const talkBody = z.strictObject({ id: textOf(1, 200), text: words });
+export type TalkBody = z.output<typeof talkBody>;
+
+export const talkAnswer = z.strictObject({ run_id: z.string(), thread_id: z.string(), added: z.boolean() });
+
 export const pauseBody = z.strictObject({ reason: words });
 export type PauseBody = z.output<typeof pauseBody>;
 

@@ -9,6 +9,7 @@ import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
 import { enqueueResumes } from "@/db/store/mailbox/enqueue";
 import { ackJob, deferJobBy } from "@/db/store/mailbox/report";
 import { allowList, setPolicy } from "@/db/store/set-policy";
+import { startAgentRun } from "@/db/testing/start-agent";
 import { newWorld, verdict, type World } from "@/db/testing/world";
 import type { TicketFacts } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
@@ -18,7 +19,6 @@ import { ok, type Result, refuse } from "@/lib/result";
 import { type Advanced, advanceRun } from "@/lib/runtime/advance";
 import type { FailAt } from "@/lib/runtime/failpoint";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "@/lib/runtime/model/model";
-import { startAgentRun } from "@/lib/runtime/start-agent";
 
 /** What a scripted model says next: words, tool calls, or why it says nothing; a function may look at what it is asked. */
 export type Line =

@@ -5,7 +5,15 @@ import { askDoor, proposeDoor, waitDoor } from "./doors/calls";
 import { beginDoor, completeDoor, renewDoor, settleDoor, withdrawDoor } from "./doors/execution";
 import { cancelJobDoor, interruptDoor, listJobsDoor, requeueJobDoor } from "./doors/jobs";
 import { resumeDoor } from "./doors/resume";
-import { cancelRunDoor, finishDoor, openRunDoor, pauseDoor, readRunDoor, resumeFailedDoor } from "./doors/runs";
+import {
+  cancelRunDoor,
+  finishDoor,
+  openRunDoor,
+  pauseDoor,
+  readRunDoor,
+  resumeFailedDoor,
+  talkDoor,
+} from "./doors/runs";
 import { putStateDoor, readStateDoor } from "./doors/states";
 import { cancelTicketDoor, decisionDoor, listTicketsDoor, readTicketDoor, replaceDoor } from "./doors/tickets";
 import { traceDoor } from "./doors/trace";
@@ -29,6 +37,7 @@ export const DOORS: readonly Door[] = [
   resumeFailedDoor,
   putStateDoor,
   readStateDoor,
+  talkDoor,
   finishDoor,
   cancelRunDoor,
   traceDoor,

@@ -45,6 +45,7 @@ const REQUESTS: Readonly<Record<string, (caller: CallerName) => SendOptions>> = 
   "POST /api/v1/runs/{run_id}/resume-failed": () => ({ body: { error: "e" } }),
   "PUT /api/v1/runs/{run_id}/states/{sha256}": () => ({ body: state }),
   "GET /api/v1/runs/{run_id}/state": () => ({}),
+  "POST /api/v1/runs/{run_id}/messages": () => ({ body: { id: "m", text: "t" } }),
   "POST /api/v1/runs/{run_id}/finish": () => ({ body: { status: "completed" } }),
   "POST /api/v1/runs/{run_id}/cancel": () => ({ body: { reason: "r" } }),
   "GET /api/v1/runs/{run_id}": () => ({}),

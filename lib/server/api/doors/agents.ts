@@ -24,6 +24,7 @@ export const publishSnapshotDoor = defineDoor<SnapshotBody>({
       mcpServers: body.mcp_servers ?? null,
       tools: body.tools.map(toolJson),
       build: body.build ?? null,
+      ...present({ definition: body.definition }),
     });
     if (!done.ok) return done;
     const { snapshotId, catalogFingerprint, known } = done.value;

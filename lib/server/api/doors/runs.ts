@@ -6,6 +6,7 @@ import { pauseRun } from "@/db/store/ask";
 import { openRun } from "@/db/store/open-run";
 import { cancel, finishRun, reportResumeFailed } from "@/db/store/operate";
 import { noteSeen } from "@/db/store/seen";
+import { talk } from "@/db/store/talk";
 import type { Caller } from "@/lib/protocol/principal";
 import { refusalAt } from "@/lib/protocol/refusals";
 import {
@@ -21,6 +22,9 @@ import {
   resumeFailedBody,
   runAnswer,
   runStateAnswer,
+  type TalkBody,
+  talkAnswer,
+  talkBody,
 } from "@/lib/protocol/wire/runs";
 import { ticketAnswer } from "@/lib/protocol/wire/tickets";
 import { ok, refuse } from "@/lib/result";
@@ -105,6 +109,26 @@ export const finishDoor = defineDoor<FinishBody>({
   open: async ({ scope, caller, params, body }) => {
     const done = await finishRun(scope, caller, params.run_id ?? "", body.status, body.output);
     return done.ok ? theRun(scope, caller, done.value.runId, 200) : done;
+  },
+});
+
+export const talkDoor = defineDoor<TalkBody>({
+  method: "POST",
+  path: "/api/v1/runs/{run_id}/messages",
+  summary: "Say something to a living run. It joins the thread once; an agent that runs here goes on with it.",
+  verb: "talk",
+  repeats: "stored",
+  body: talkBody,
+  answer: talkAnswer,
+  statuses: [201, 200],
+  open: async ({ scope, caller, params, body }) => {
+    const done = await talk(scope, caller, params.run_id ?? "", body);
+    if (!done.ok) return done;
+    const { runId, value } = done.value;
+    return ok({
+      status: value.added ? 201 : 200,
+      json: { run_id: runId, thread_id: value.threadId, added: value.added },
+    });
   },
 });
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
 import { cancel } from "@/db/store/operate";
+import { talk } from "@/db/store/talk";
+import { type AgentContent, startAgentRun } from "@/db/testing/start-agent";
 import { codeOf, newWorld, traceTypes, type World } from "@/db/testing/world";
 import { canonicalJson, type JsonValue } from "@/lib/protocol/canonical-json";
-import { type AgentContent, startAgentRun, talk } from "./start-agent";
 
 let world: World;
 beforeAll(async () => {

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { JsonObject } from "@/lib/protocol/canonical-json";
+import { ApiWorld } from "./testing/api-world";
+
+let api: ApiWorld;
+beforeAll(async () => {
+  api = await ApiWorld.open();
+});
+afterAll(() => api.close());
+
+const DEFINITION = { controller: "react", instructions: "Be brief." };
+const post = (path: string, body: JsonObject, caller: "agent" | "anotherAgent" = "agent") =>
+  api.send(caller, "POST", path, { body });
+
+async function publish(name: string, definition: JsonObject = DEFINITION): Promise<JsonObject> {
+  const { status, json } = await post(`/api/v1/agents/${name}/snapshots`, { tools: [{ name: "look" }], definition });
+  return { status, ...json };
+}
+
+async function jobsOf(runId: string): Promise<readonly JsonObject[]> {
+  const { json } = await api.get("operatorKey", "/api/v1/jobs?limit=200");
+  return (json.items as JsonObject[]).filter((job) => job.run_id === runId);
+}
+
+test("an agent that is published with a definition runs here: its run of the worker has its first look from the start", async () => {
+  const { status, snapshot_id } = await publish("hosted");
+  expect(status).toBe(201);
+  const { json: run } = await post("/api/v1/runs", { agent: "hosted", executor: "worker", input: "Hello" });
+  expect(run).toMatchObject({ snapshot_id, executor: "worker", state: "running" });
+  expect(await jobsOf(String(run.run_id))).toMatchObject([{ kind: "resume", status: "Queued", agent: "hosted" }]);
+});
+
+test("the newest definition is taken, an older one when it is named, and none where the caller executes", async () => {
+  const { snapshot_id: older } = await publish("twice");
+  const { snapshot_id: newer } = await publish("twice", { ...DEFINITION, budget: 3 });
+  const open = async (body: JsonObject) => (await post("/api/v1/runs", { agent: "twice", ...body })).json;
+  expect((await open({ executor: "worker" })).snapshot_id).toBe(newer);
+  const named = await open({ executor: "worker", snapshot_id: String(older) });
+  expect([named.snapshot_id, (await jobsOf(String(named.run_id))).length]).toEqual([older, 1]);
+  const own = await open({ executor: "client" });
+  expect([older, newer]).not.toContain(own.snapshot_id);
+  expect(await jobsOf(String(own.run_id))).toEqual([]);
+});
+
+test("a definition of another shape is refused at its place, and nothing is frozen", async () => {
+  const refused = await publish("crooked", { ...DEFINITION, budgte: 3 });
+  expect(refused).toMatchObject({ status: 422, code: "invalid_body", path: "definition" });
+  const { status } = await post("/api/v1/runs", { agent: "crooked", executor: "worker" }, "anotherAgent");
+  expect(status, "the name is still free").toBe(201);
+});
+
+test("what is said to a run joins its thread once and wakes it; another agent's run is not there", async () => {
+  await publish("talker");
+  const { json: run } = await post("/api/v1/runs", { agent: "talker", executor: "worker", input: "Hello" });
+  const path = `/api/v1/runs/${run.run_id}/messages`;
+  const said = { id: "m1", text: "And quickly." };
+  const [first, again, other] = [
+    await post(path, said),
+    await post(path, said),
+    await post(path, said, "anotherAgent"),
+  ];
+  expect([first.status, first.json.added, again.status, again.json.added]).toEqual([201, true, 200, false]);
+  expect([other.status, other.json.code]).toEqual([404, "unknown_run"]);
+  expect(await jobsOf(String(run.run_id))).toHaveLength(2);
+});
