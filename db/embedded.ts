@@ -54,10 +54,7 @@ export async function startEmbedded(options: {
   return withFolderLock(folder, { waitMs: LOCK_WAIT_MS }, async () => {
     const existing = clusterIn(clusterHome(folder));
     const running = existsSync(existing.pgdata) ? await findRunning(existing) : null;
-    if (running !== null) {
-      report(`PostgreSQL runs already (process ${running.pid})`);
-      return handle(folder, existing, running, true);
-    }
+    if (running !== null) return handle(folder, existing, running, true);
     const account = chooseAccount(existing.pgdata);
     const native = findBinaries(account, report);
     const home = settleHome(folder, account, report);

@@ -10,6 +10,8 @@ export interface Settings {
   readonly host: string;
   /** What browsers call the console, without a path. The guards compare with it. */
   readonly origin: string;
+  /** The origin, or the port that it follows, was said; else it is the default. */
+  readonly originIsGiven: boolean;
   /** Null: the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
   /** The schema's owner, where the app's role may not migrate. */
@@ -54,7 +56,7 @@ const timeout = "HOLDPOINT_MODEL_TIMEOUT_MS must be between 1000 and 3600000 mil
 const modelTimeout = z.coerce.number(timeout).int(timeout).min(1_000, timeout).max(3_600_000, timeout);
 
 const schema = z.object({
-  PORT: z.preprocess(blankIsUnset, port.default(3000)),
+  PORT: z.preprocess(blankIsUnset, port.optional()),
   HOLDPOINT_HOST: z.preprocess(blankIsUnset, z.string().default("127.0.0.1")),
   HOLDPOINT_ORIGIN: z.preprocess(blankIsUnset, origin.optional()),
   DATABASE_URL: z.preprocess(blankIsUnset, databaseUrl("DATABASE_URL").optional()),
@@ -85,12 +87,14 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv = process.env)
   if (value.DATABASE_MIGRATE_URL !== undefined && value.DATABASE_URL === undefined) {
     throw new Error("DATABASE_MIGRATE_URL is set without DATABASE_URL. Set both, or neither.");
   }
+  const served = value.PORT ?? 3000;
   const dataDir = path.resolve(root, value.HOLDPOINT_DATA_DIR);
   const roots = value.HOLDPOINT_WRITE_ROOTS?.split(path.delimiter).filter((entry) => entry !== "");
   return {
-    port: value.PORT,
+    port: served,
     host: value.HOLDPOINT_HOST,
-    origin: value.HOLDPOINT_ORIGIN ?? `http://localhost:${value.PORT}`,
+    origin: value.HOLDPOINT_ORIGIN ?? `http://localhost:${served}`,
+    originIsGiven: value.HOLDPOINT_ORIGIN !== undefined || value.PORT !== undefined,
     databaseUrl: value.DATABASE_URL ?? null,
     migrateUrl: value.DATABASE_MIGRATE_URL ?? null,
     dataDir,

@@ -4,28 +4,19 @@ import { connect } from "@/db/client";
 import { Notifier } from "@/db/notifier";
 import { ensureWorkspace, localCaller } from "@/db/store/identity";
 import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
-import { ROLES, type Role } from "@/lib/protocol/principal";
+import { ROLES } from "@/lib/protocol/principal";
 import { killAt } from "@/lib/runtime/failpoint";
 import { runWorker } from "@/lib/runtime/worker";
 import { decide, resume, type Session, showTrace, start } from "./commands/durable-resume";
-import { createKey, createPerson, KEY_KINDS, type KeyKind } from "./commands/grant";
+import { createKey, createPerson, KEY_KINDS } from "./commands/grant";
 import { replay } from "./commands/replay";
 import { verifyFile, verifyRun } from "./commands/verify";
 import { openDatabase } from "./database";
 import { readSettings, type Settings } from "./env";
 import { reachOf } from "./reach";
 import { CommandRefused } from "./refused";
-
-const USAGE = `holdpoint start RUN --output PATH
-holdpoint approve RUN --proposal-hash H
-holdpoint reject RUN --proposal-hash H
-holdpoint resume RUN [--output PATH]
-holdpoint show-trace RUN
-holdpoint verify FILE|RUN
-holdpoint replay FILE.jsonl [--thread TEXT] [--most N] [--ask-all]
-holdpoint worker
-holdpoint keys create --kind agent|operator|worker --name N
-holdpoint people add EMAIL --role approver|operator|owner`;
+import { originForLinks } from "./served-at";
+import { usage, usageLines } from "./usage";
 
 const OPTIONS = {
   output: { type: "string" },
@@ -43,77 +34,96 @@ interface Words {
   readonly values: { readonly [name in keyof typeof OPTIONS]?: string | boolean | undefined };
 }
 
-/** A command that works on the open database. It prints the one object that it gives. */
-type Command = (
-  session: Session & { readonly settings: Settings; readonly url: string },
-  words: Words,
-) => Promise<JsonObject>;
+type Act = (session: Session & { readonly settings: Settings; readonly url: string }) => Promise<JsonObject>;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  start: (session, words) => start(session, run(words), option(words, "output")),
-  approve: (session, words) => decide(session, run(words), "allow", option(words, "proposal-hash")),
-  reject: (session, words) => decide(session, run(words), "deny", option(words, "proposal-hash")),
-  resume: (session, words) => resume(session, run(words), optional(words, "output")),
-  "show-trace": (session, words) => showTrace(session, run(words)),
-  verify: (session, words) => verifyRun(session.db, session.caller.workspace, run(words)),
-  replay: (session, words) =>
-    replay(session.db, session.caller, {
-      file: run(words),
-      thread: optional(words, "thread"),
-      most: optional(words, "most") === null ? null : Number(option(words, "most")),
-      askAll: words.values["ask-all"] === true,
-    }),
-  keys: (session, words) => {
-    const kind = option(words, "kind");
-    if (words.positionals[1] !== "create" || !isKeyKind(kind)) throw usage();
-    return createKey(session.db, session.caller.workspace, kind, option(words, "name"));
+/** A verb. Its words are judged before anything is opened; the act then works on the database and gives the one object that is printed. */
+type Verb = (words: Words) => Act;
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  start: (words) => {
+    const [name, output] = [run(words), option(words, "output")];
+    return (session) => start(session, name, output);
   },
-  people: (session, words) => {
+  approve: (words) => decideBy(words, "allow"),
+  reject: (words) => decideBy(words, "deny"),
+  resume: (words) => {
+    const [name, output] = [run(words), optional(words, "output")];
+    return (session) => resume(session, name, output);
+  },
+  "show-trace": (words) => {
+    const name = run(words);
+    return (session) => showTrace(session, name);
+  },
+  verify: (words) => {
+    const name = run(words);
+    return ({ db, caller }) => verifyRun(db, caller.workspace, name);
+  },
+  replay: (words) => {
+    const askAll = words.values["ask-all"] === true;
+    const options = { file: run(words), thread: optional(words, "thread"), most: most(words), askAll };
+    return ({ db, caller }) => replay(db, caller, options);
+  },
+  keys: (words) => {
+    if (words.positionals[1] !== "create") throw usage("Say: keys create.", "keys");
+    const [kind, name] = [oneOf(words, "kind", KEY_KINDS), option(words, "name")];
+    return ({ db, caller }) => createKey(db, caller.workspace, kind, name);
+  },
+  people: (words) => {
     const [, verb, email] = words.positionals;
-    const role = ROLES.find((known) => known === option(words, "role"));
-    if (verb !== "add" || email === undefined || !email.includes("@") || !role) throw usage();
-    return createPerson(session.db, session.caller.workspace, email, role satisfies Role, session.settings.origin);
+    if (verb !== "add") throw usage("Say: people add.", "people");
+    if (!email?.includes("@")) throw usage("The e-mail of the person is missing.", "people");
+    const role = oneOf(words, "role", ROLES);
+    return ({ db, caller, settings }) => createPerson(db, caller.workspace, email, role, originForLinks(settings));
   },
 };
 
+function decideBy(words: Words, verdict: "allow" | "deny"): Act {
+  const [name, hash] = [run(words), option(words, "proposal-hash")];
+  return (session) => decide(session, name, verdict, hash);
+}
+
 async function perform(root: string, args: readonly string[]): Promise<JsonObject | null> {
   const words = readWords(args);
-  const name = words.positionals[0] ?? "";
+  const name = words.positionals[0] ?? "help";
+  if (name === "help") return help();
   if (name === "verify") {
     const verdict = await verifyFile(run(words));
     if (verdict) return verdict;
   }
-  const command = COMMANDS[name];
-  if (!command && name !== "worker") throw usage();
+  const verb = VERBS[name];
+  if (!verb && name !== "worker") throw usage(`There is no verb "${name}".`);
+  const act = verb?.(words);
   const settings = readSettings(root);
   const report = (line: string) => process.stderr.write(`${line}\n`);
   const database = await openDatabase(settings, root, report);
   try {
-    return command ? await withSession(settings, database.url, command, words) : await work(settings, database.url);
+    return act ? await withSession(settings, database.url, act) : await work(settings, database.url);
   } finally {
     await database.close();
   }
 }
 
-async function withSession(settings: Settings, url: string, command: Command, words: Words): Promise<JsonObject> {
+function help(): JsonObject {
+  for (const line of usageLines(null)) process.stderr.write(`${line}\n`);
+  return { usage: [...usageLines(null)] };
+}
+
+async function withSession(settings: Settings, url: string, act: Act): Promise<JsonObject> {
   const notifier = new Notifier(url);
   const db = await connect(url, { role: "holdpoint_app", max: 4, onCommit: notifier.tell });
   try {
     const workspace = await ensureWorkspace(db);
     const caller = await localCaller(db, workspace, "cli", os.userInfo().username, "cli");
-    return await command(
-      {
-        db,
-        caller,
-        settings,
-        url,
-        writeRoots: settings.writeRoots,
-        process: `${os.hostname()}:${process.pid}`,
-        isAlive,
-        failAt: killAt(settings.failpoint),
-      },
-      words,
-    );
+    return await act({
+      db,
+      caller,
+      settings,
+      url,
+      writeRoots: settings.writeRoots,
+      process: `${os.hostname()}:${process.pid}`,
+      isAlive,
+      failAt: killAt(settings.failpoint),
+    });
   } finally {
     await notifier.close();
     await db.close();
@@ -124,6 +134,7 @@ async function work(settings: Settings, databaseUrl: string): Promise<null> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
   const onError = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.stderr.write("This worker polls until Ctrl-C; it finishes what it holds then.\n");
   await runWorker({
     databaseUrl,
     ...reachOf(settings),
@@ -150,14 +161,16 @@ function isAlive(named: string): boolean {
 function readWords(argv: readonly string[]): Words {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
-  } catch {
-    throw usage();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split(". ")[0] : String(cause);
+    throw usage(`${why}.`, argv[0] ?? null);
   }
 }
 
 function run(words: Words): string {
-  const name = words.positionals[1];
-  if (name === undefined || words.positionals.length > 2) throw usage();
+  const [verb = null, name, ...rest] = words.positionals;
+  if (name === undefined) throw usage("The word after the verb is missing.", verb);
+  if (rest.length > 0) throw usage(`"${rest[0]}" is one word too many.`, verb);
   return name;
 }
 
@@ -168,16 +181,22 @@ function optional(words: Words, name: keyof typeof OPTIONS): string | null {
 
 function option(words: Words, name: keyof typeof OPTIONS): string {
   const value = optional(words, name);
-  if (value === null) throw usage();
+  if (value === null) throw usage(`--${name} is missing.`, words.positionals[0] ?? null);
   return value;
 }
 
-function isKeyKind(kind: string): kind is KeyKind {
-  return KEY_KINDS.some((known) => known === kind);
+function oneOf<Known extends string>(words: Words, name: keyof typeof OPTIONS, known: readonly Known[]): Known {
+  const value = option(words, name);
+  const found = known.find((it) => it === value);
+  if (found === undefined) throw usage(`--${name} is one of ${known.join(", ")}.`, words.positionals[0] ?? null);
+  return found;
 }
 
-function usage(): CommandRefused {
-  return new CommandRefused("usage", USAGE);
+function most(words: Words): number | null {
+  const value = optional(words, "most");
+  if (value === null) return null;
+  if (!/^[1-9]\d{0,6}$/.test(value)) throw usage("--most is a whole number from 1.", "replay");
+  return Number(value);
 }
 
 /** The command's entry: one JSON object on stdout. Gives the exit code: 0 done, 2 refused, 1 failed. */

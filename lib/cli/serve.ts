@@ -9,6 +9,7 @@ import { requireFreePort } from "./port";
 import { reachOf } from "./reach";
 import { waitUntilReady } from "./readiness";
 import { secretFile } from "./secret-file";
+import { rememberOrigin } from "./served-at";
 import { type Supervisor, supervise } from "./supervisor";
 import { ensureWebBuild } from "./web-build";
 
@@ -45,6 +46,8 @@ async function serve(options: ServeOptions, stop: AbortSignal): Promise<void> {
   const web = await ensureWebBuild(options.root, report, stop);
   stop.throwIfAborted();
   const database = await openDatabase(settings, options.root, report);
+  const { embedded } = database;
+  if (embedded?.adopted) report(`PostgreSQL runs already (process ${embedded.pid})`);
   const programs = supervise((text) => process.stderr.write(text));
   try {
     await run(programs, database, settings, { web: web.folder, worker: options.worker, root: options.root }, stop);
@@ -110,6 +113,7 @@ async function seedDemoWhereWanted({ demo }: Settings, { url, embedded }: OpenDa
 async function announce(settings: Settings, database: OpenDatabase, bootId: string, stop: AbortSignal): Promise<void> {
   await waitUntilReady(`http://${hostForUs(settings.host)}:${settings.port}`, bootId, stop);
   const link = await firstOwnerLink({ databaseUrl: database.url, origin: settings.origin });
+  rememberOrigin(settings);
   process.stdout.write(`Holdpoint is ready at ${settings.origin}\n`);
   process.stdout.write(
     link === null

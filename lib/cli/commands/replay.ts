@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { type Db, inWorkspace } from "@/db/client";
 import { ensurePrincipal } from "@/db/store/identity";
@@ -41,6 +42,13 @@ export async function replay(db: Db, cli: Caller, options: ReplayOptions): Promi
   const wanted = threads
     .filter(({ recording }) => options.thread === null || recording.thread.includes(options.thread))
     .slice(0, options.most ?? undefined);
+  if (wanted.length === 0) {
+    const among = options.thread === null ? "" : ` whose id contains "${options.thread}"`;
+    throw new CommandRefused(
+      "no_such_thread",
+      `${options.file} has no thread${among}; it has ${threads.length} in all.`,
+    );
+  }
   const runs: JsonValue[] = [];
   for (const thread of wanted) runs.push(await startThread(db, cli, thread, options.askAll));
   return { file: options.file, threads: threads.length, started: runs.length, runs };
@@ -81,6 +89,7 @@ export async function recordedAgent(db: Db, workspace: string, name: string): Pr
 export async function readThreads(file: string): Promise<readonly RecordedThread[]> {
   const threads = new Map<string, Line[]>();
   let number = 0;
+  await requireReadable(file);
   for await (const text of createInterface({
     input: createReadStream(file, "utf8"),
     crlfDelay: Number.POSITIVE_INFINITY,
@@ -94,6 +103,13 @@ export async function readThreads(file: string): Promise<readonly RecordedThread
   }
   const writing = new Set([...threads.values()].flat().flatMap((line) => (line.isWrite ? [line.call.tool] : [])));
   return [...threads].map(([id, lines]) => threadOf(id, lines, writing));
+}
+
+async function requireReadable(file: string): Promise<void> {
+  const is = await stat(file).catch(() => null);
+  if (is === null)
+    throw new CommandRefused("no_such_file", `There is no file ${file}, or this account may not read it.`);
+  if (!is.isFile()) throw new CommandRefused("no_such_file", `${file} is no file.`);
 }
 
 function threadOf(id: string, lines: readonly Line[], writing: ReadonlySet<string>): RecordedThread {

@@ -9,7 +9,7 @@ import { CommandRefused } from "../refused";
 /** Check a run's chain as the database holds it. */
 export async function verifyRun(db: Db, workspace: string, runId: string): Promise<JsonObject> {
   const events = await readTrace(db, workspace, runId, { most: 10_000_000 });
-  if (events.length === 0) throw new CommandRefused(`unknown_run:${runId}`);
+  if (events.length === 0) throw new CommandRefused(`unknown_run:${runId}`, `No file and no run is called ${runId}.`);
   return verdictOn(events, { workspace_id: workspace, run_id: runId });
 }
 
