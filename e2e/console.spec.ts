@@ -91,10 +91,52 @@ test("no hidden character of an agent is drawn as such, wherever the page names 
     args: { [key]: key.repeat(200) },
     output: "\u200bhome",
   });
-  for (const path of [`/tickets/${hostile.ticketId}`, "/inbox", `/runs/${hostile.runId}`]) {
+  // An agent chooses its thread's id too.
+  const thread = `th\u202e${key.repeat(4)}`;
+  const opened = await agent.call("POST", "/runs", { agent: agent.name, thread_id: thread });
+  const { run_id } = opened.json as { readonly run_id: string };
+  const paths = [
+    `/tickets/${hostile.ticketId}`,
+    "/inbox",
+    `/inbox?action=${encodeURIComponent(key)}`,
+    `/runs/${hostile.runId}`,
+    `/runs/${run_id}`,
+    `/threads/${encodeURIComponent(thread)}`,
+  ];
+  for (const path of paths) {
     await rosa.goto(path);
     await expect(rosa.getByText("⟨U+202E⟩").first()).toBeVisible();
-    expect(await rosa.locator("body").innerText(), path).not.toMatch(/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
+    expect(await rosa.evaluate(everyWord), path).not.toMatch(/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
+  }
+});
+
+/** All that a page says, also where no token can be drawn: its title, its tooltips, and the names that are read aloud. */
+function everyWord(): string {
+  const said = [document.title, document.body.innerText];
+  for (const element of document.querySelectorAll("[title], [aria-label], [placeholder], [alt]"))
+    for (const name of ["title", "aria-label", "placeholder", "alt"]) said.push(element.getAttribute(name) ?? "");
+  return said.join("\n");
+}
+
+test("a page that can no longer be read says so, with how old it is, and is current again when it can", async () => {
+  const { runId, ticketId } = await agent.park(REBOOK);
+  const paths = ["/inbox", `/tickets/${ticketId}`, "/runs", `/runs/${runId}`, `/threads/${runId}`, "/agents"];
+  for (const path of [...paths, "/mailbox", "/refusals"]) {
+    await rosa.goto(path);
+    await expect(rosa.locator("[data-live=live]")).toBeVisible();
+    await expect(rosa.getByText(/could not be read/)).toHaveCount(0);
+    const broken = /\/console\/(?!stream)/;
+    await rosa.route(broken, (route) => route.fulfill({ status: 503, json: { title: "The database is away" } }));
+    // The network goes and comes back, and with it everything that is shown is read again.
+    await rosa.evaluate(() => {
+      for (const name of ["offline", "online"]) window.dispatchEvent(new Event(name));
+    });
+    const notice = rosa.getByRole("alert").filter({ hasText: "could not be read again" }).first();
+    await expect(notice).toContainText("The database is away");
+    await expect(notice).toContainText(/was read at \d\d:\d\d:\d\d/);
+    await rosa.unroute(broken);
+    await notice.getByRole("button", { name: "Try now" }).click();
+    await expect(rosa.getByText(/could not be read again/)).toHaveCount(0);
   }
 });
 

@@ -71,10 +71,12 @@ test("a dead letter says why, is requeued by an operator with a reason, and is d
 
 test("an interrupt supersedes what is queued, and its holder can deliver nothing any more", async () => {
   const mailbox = `post-${randomUUID().slice(0, 8)}`;
-  await enqueue(mailbox, 0);
+  await enqueue(mailbox, 7);
   await enqueue(mailbox);
   const held = await claim(mailbox);
   await otto.goto(`/mailbox?mailbox=${mailbox}`);
+  await expect(jobs().getByRole("row").filter({ hasText: "Claimed" }).getByRole("cell", { name: "7" })).toBeVisible();
+  await expect(jobs().getByRole("row").filter({ hasText: "Queued" }).getByRole("cell", { name: "128" })).toBeVisible();
   const { confirm } = await ask("Interrupt", "the customer called it off");
   await confirm();
   await expect(jobs().getByText("Superseded")).toBeVisible();

@@ -78,6 +78,7 @@ async function started(name: Name): Promise<string> {
   await expect(thea.getByRole("heading", { name: "Agents", exact: true })).toBeVisible();
   await expect(thea.getByRole("row", { name })).toContainText("never");
   const form = thea.getByRole("form", { name: "Start a run" });
+  await expect(form).toContainText("Whoever starts a run cannot allow what it asks for");
   await form.getByLabel("Agent").selectOption(name);
   await form.getByRole("textbox", { name: "Message" }).fill("Write a brief, please.");
   await form.getByRole("button", { name: "Start" }).click();
@@ -103,6 +104,11 @@ async function allow(ticketId: string): Promise<void> {
 test("react: live words are marked until they are committed; a lost stream brings back the same pending item", async () => {
   const thread = await started("react");
   const ticketId = await ticketOf();
+  const messages = thea.getByRole("region", { name: "Messages" });
+  await expect(messages).toContainText("tool call");
+  await expect(messages.getByText("write_file", { exact: true })).toBeVisible();
+  await expect(messages).toContainText('"content": "A brief."');
+  await expect(messages).not.toContainText("call_ref");
 
   await thea.context().setOffline(true);
   await expect(thea.getByText(/Decisions are off\./)).toBeVisible({ timeout: 30_000 });

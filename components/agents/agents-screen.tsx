@@ -4,12 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Bot } from "lucide-react";
 import { Quoted } from "@/components/console/pieces";
 import { readConsole } from "@/components/console/read";
-import { StaleNotice, State, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { State, Unread } from "@/components/console/states";
 import { Ago } from "@/components/console/time";
 import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import type { AgentRow, AgentsPage } from "@/lib/protocol/console-thread-view";
-import { drawMarked, markHidden } from "@/lib/protocol/hidden-characters";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { StartRun } from "./start-run";
 
 export function AgentsScreen() {
@@ -32,7 +33,7 @@ export function AgentsScreen() {
         </State>
       ) : (
         <>
-          <StaleNotice />
+          <StaleNotice what="list of agents" query={query} />
           {page ? (
             <AgentsBody page={page} />
           ) : (
@@ -60,7 +61,7 @@ function AgentsBody({ page }: { readonly page: AgentsPage }) {
   return (
     <>
       {startable.length > 0 ? (
-        <StartRun agents={startable} />
+        <StartRun agents={startable} othersMayDecide={page.others_may_decide} />
       ) : (
         <p className="px-[var(--gutter)] py-5 text-muted-foreground">
           No agent here is yours to start. A name belongs to whoever used it first; an agent is started here when it
@@ -104,7 +105,7 @@ function AgentLine({ row: { name, is_demo, here, startable, last_run_ms } }: { r
       <td>
         <span
           className="inline-block max-w-[32ch] overflow-hidden text-ellipsis align-bottom"
-          title={drawMarked(markHidden(name, { lines: "marked" }))}
+          title={drawnAsText(name)}
         >
           <Quoted text={name} />
         </span>

@@ -1,19 +1,26 @@
 "use client";
 
-import { CirclePlay } from "lucide-react";
+import { CirclePlay, Users } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { useActions } from "@/components/console/actions";
 import { RefusedNotice } from "@/components/console/refused-notice";
+import { TONE_CLASS } from "@/components/console/status";
 import { useAct } from "@/components/console/use-act";
 import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { Select, TextArea } from "@/components/ui/input";
 import type { AgentRow } from "@/lib/protocol/console-thread-view";
-import { drawMarked, markHidden } from "@/lib/protocol/hidden-characters";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 
 /** Start one of the reader's agents, and go to what it says. */
-export function StartRun({ agents }: { readonly agents: readonly AgentRow[] }) {
+export function StartRun({
+  agents,
+  othersMayDecide,
+}: {
+  readonly agents: readonly AgentRow[];
+  readonly othersMayDecide: number;
+}) {
   const { startRun } = useActions();
   const { sending, refused, send } = useAct();
   const router = useRouter();
@@ -38,12 +45,13 @@ export function StartRun({ agents }: { readonly agents: readonly AgentRow[] }) {
       }}
     >
       <h2 className="font-semibold">Start a run</h2>
+      <WhoDecides others={othersMayDecide} />
       <Field label="Agent">
         {(id) => (
           <Select id={id} value={agent} onChange={(event) => setChosen(event.target.value)}>
             {agents.map(({ name }) => (
               <option key={name} value={name}>
-                {drawMarked(markHidden(name, { lines: "marked" }))}
+                {drawnAsText(name)}
               </option>
             ))}
           </Select>
@@ -68,5 +76,29 @@ export function StartRun({ agents }: { readonly agents: readonly AgentRow[] }) {
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Told before the start, because a lone owner would otherwise wait for nobody. */
+function WhoDecides({ others }: { readonly others: number }) {
+  if (others > 0) {
+    return (
+      <p className="text-muted-foreground">
+        Whoever starts a run cannot allow what it asks for: another approver or owner decides. Here{" "}
+        {others === 1 ? "one other person may" : `${others} other people may`}.
+      </p>
+    );
+  }
+  return (
+    <div className={`notice ${TONE_CLASS.wait}`} role="note">
+      <Users className="icon" aria-hidden="true" />
+      <div>
+        <p className="font-medium">Nobody may decide what this run asks for.</p>
+        <p className="text-muted-foreground">
+          Whoever starts a run cannot allow its acts, and there is no other approver or owner yet. Add one with{" "}
+          <code>npm run -s holdpoint -- people add EMAIL --role approver</code>.
+        </p>
+      </div>
+    </div>
   );
 }

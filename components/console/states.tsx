@@ -1,12 +1,11 @@
 "use client";
 
-import { DatabaseZap, ListFilter, LogIn, type LucideIcon, RefreshCw, SearchX, WifiOff, X } from "lucide-react";
+import { DatabaseZap, ListFilter, LogIn, type LucideIcon, RefreshCw, SearchX, X } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { Button, buttonClass } from "@/components/ui/button";
 import type { Tone } from "@/lib/protocol/verdict-words";
 import { CopyButton } from "./copy-button";
-import { useLive } from "./live";
 import { isMissing, isSignedOut, ReadFailed } from "./read";
 import { TONE_CLASS } from "./status";
 import { Moment } from "./time";
@@ -138,8 +137,13 @@ export function Failing({ what, unknown, error, onRetry }: FailingProps) {
   );
 }
 
-export function SignedOut() {
+/** Back to this page with its filters. */
+export function signInAndBack(): string {
   const here = typeof window === "undefined" ? "" : window.location.pathname + window.location.search;
+  return `/sign-in?next=${encodeURIComponent(here)}`;
+}
+
+export function SignedOut() {
   return (
     <State
       icon={LogIn}
@@ -147,7 +151,7 @@ export function SignedOut() {
       title="Your session ended"
       alert
       actions={
-        <a className={buttonClass("primary")} href={`/sign-in?next=${encodeURIComponent(here)}`}>
+        <a className={buttonClass("primary")} href={signInAndBack()}>
           Sign in
         </a>
       }
@@ -185,23 +189,3 @@ export function LoadingRows({
 }
 
 const WIDTHS = ["w-[56%]", "w-[42%]", "w-[63%]", "w-[48%]", "w-[58%]", "w-[37%]"] as const;
-
-/** The stream is lost: what is shown stays readable, and says how old it is. */
-export function StaleNotice() {
-  const live = useLive();
-  if (live.kind !== "lost") return null;
-  return (
-    <div className={`notice notice-edge ${TONE_CLASS.wait}`} role="alert">
-      <WifiOff className="icon" aria-hidden="true" />
-      <div>
-        <p className="font-medium">
-          Not live since <Moment atMs={live.sinceMs} />. Decisions are off.
-        </p>
-        <p className="text-muted-foreground">
-          This is as committed then. Reconnecting, attempt {live.attempt}; the view is rebuilt before Allow and Deny
-          return.
-        </p>
-      </div>
-    </div>
-  );
-}

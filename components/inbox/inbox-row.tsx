@@ -9,6 +9,7 @@ import { RiskMark } from "@/components/console/risk";
 import { Age, Due } from "@/components/console/time";
 import { Checkbox } from "@/components/ui/checkbox";
 import type { InboxRow } from "@/lib/protocol/console-view";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 
 interface InboxRowLineProps {
   readonly row: InboxRow;
@@ -32,7 +33,7 @@ export function InboxRowLine({ row, gone, active, selected, onSelect, onFocus }:
       <div role="cell" className="cell-select">
         <span className="select-cell">
           <Checkbox
-            aria-label={`Select ${row.action} ${row.effect.lead}${row.effect.keep}`.trim()}
+            aria-label={drawnAsText(`Select ${row.action} ${row.effect.lead}${row.effect.keep}`.trim())}
             checked={selected}
             disabled={gone || !row.may_decide || row.kind !== "permission"}
             onChange={(event) => onSelect(event.target.checked)}

@@ -5,7 +5,8 @@ import { useRouter } from "next/navigation";
 import { useMemo, useState } from "react";
 import { Key } from "@/components/console/key";
 import { useShortcuts } from "@/components/console/keyboard";
-import { StaleNotice, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { Unread } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
@@ -47,7 +48,7 @@ export function InboxScreen() {
         facts={facts}
         rows={first?.rows ?? []}
       />
-      <StaleNotice />
+      <StaleNotice what="inbox" query={query} />
       {pages && first ? (
         <InboxList
           // Other filters are another list: its layout and its selection begin anew.

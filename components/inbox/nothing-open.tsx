@@ -1,6 +1,7 @@
 "use client";
 
 import { Inbox, ListFilter, Users, X } from "lucide-react";
+import { Quoted } from "@/components/console/pieces";
 import { State } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
 import { useReader } from "@/components/shell/reader";
@@ -27,7 +28,7 @@ export function NothingOpen({ filters, first, facts, onChange }: NothingOpenProp
       <State
         icon={ListFilter}
         tone="off"
-        title={`No ticket matches ${set.map((name) => `${name} ${filters[name]}`).join(", ")}`}
+        title={<Quoted text={`No ticket matches ${set.map((name) => `${name} ${filters[name]}`).join(", ")}`} />}
         actions={
           <Button onClick={() => onChange(CLEARED)}>
             <X className="icon icon-sm" aria-hidden="true" />

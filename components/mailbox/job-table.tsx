@@ -46,7 +46,11 @@ export function JobTable({ rows, mailbox, filtered, onMailbox, onClear }: JobTab
               <tr>
                 <th scope="col">Status</th>
                 <th scope="col">Job</th>
+                <th scope="col">Agent</th>
                 <th scope="col">Run</th>
+                <th scope="col" className="num">
+                  Priority
+                </th>
                 <th scope="col" className="num">
                   Attempts
                 </th>
@@ -93,8 +97,13 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
       <td>
         <Status look={JOB_LOOKS[row.status]} dense />
       </td>
-      <td title={`${row.job_id}, priority ${row.priority}, generation ${row.generation}`}>
-        <button type="button" className="hover:underline" onClick={() => onMailbox(row.mailbox_id)}>
+      <td title={`${row.job_id}, generation ${row.generation}`}>
+        <button
+          type="button"
+          className="hover:underline"
+          aria-label={`${row.kind}, show its mailbox alone`}
+          onClick={() => onMailbox(row.mailbox_id)}
+        >
           {row.kind}
         </button>
         <span className="text-subtle-foreground">
@@ -102,6 +111,13 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
           {row.origin}
           {row.outside && ", over HTTP"}
         </span>
+      </td>
+      <td className="agent text-muted-foreground">
+        {row.agent !== null && (
+          <span className="inline-block max-w-[18ch] overflow-hidden text-ellipsis align-bottom">
+            <Quoted text={row.agent} />
+          </span>
+        )}
       </td>
       <td>
         {row.run_id === null ? (
@@ -115,8 +131,13 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
           </Link>
         )}
       </td>
+      <td className="num text-muted-foreground">
+        <span className="md:hidden">priority </span>
+        {row.priority}
+      </td>
       <td className="num">
         {row.attempts} of {row.max_attempts}
+        <span className="text-subtle-foreground md:hidden"> attempts</span>
       </td>
       <td className="fill text-muted-foreground">
         <Known row={row} />
@@ -141,6 +162,8 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
 function Known({ row }: { readonly row: JobRow }) {
   return (
     <>
+      {row.status === "Queued" && row.available_at_ms === null && "ready "}
+      {row.status === "Accepted" && "delivered "}
       {row.claimed_by !== null && (
         <>
           held by <Quoted text={row.claimed_by} />{" "}

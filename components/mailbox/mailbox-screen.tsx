@@ -4,7 +4,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Mailbox, Unplug } from "lucide-react";
 import { parseAsString, useQueryStates } from "nuqs";
 import { pathWith, readConsole } from "@/components/console/read";
-import { StaleNotice, State, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { State, Unread } from "@/components/console/states";
 import { TONE_CLASS } from "@/components/console/status";
 import { JOB_LOOKS } from "@/components/console/status-table";
 import { Ago } from "@/components/console/time";
@@ -44,6 +45,11 @@ export function MailboxScreen() {
             oldest queued <Ago atMs={first.oldest_due_ms} />
           </span>
         )}
+        {first && (
+          <span className="whitespace-nowrap text-subtle-foreground max-md:hidden">
+            · accepted means delivered, not that the run succeeded
+          </span>
+        )}
       </TopBar>
       {role === "approver" ? (
         <State icon={Mailbox} tone="off" title="Operators and owners read the mailbox">
@@ -51,7 +57,7 @@ export function MailboxScreen() {
         </State>
       ) : (
         <>
-          <StaleNotice />
+          <StaleNotice what="mailbox" query={query} />
           {first && <NoWorker page={first} />}
           {first && (
             <StatusBar page={first} status={filters.status} onStatus={(status) => void setFilters({ status })} />

@@ -8,6 +8,7 @@ import { Quoted } from "@/components/console/pieces";
 import { TONE_CLASS } from "@/components/console/status";
 import { Moment } from "@/components/console/time";
 import type { RefusalRow } from "@/lib/protocol/console-run-view";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import type { Surface } from "@/lib/protocol/principal";
 import { attemptedWord } from "@/lib/protocol/refusal-groups";
 import { refusedHashes } from "@/lib/protocol/trace-line";
@@ -80,7 +81,7 @@ function RunLink({ row }: { readonly row: RefusalRow }) {
     <Link
       className="mono text-link inline-block max-w-[16ch] overflow-hidden text-ellipsis align-bottom"
       href={`/runs/${encodeURIComponent(row.run_id)}${event}`}
-      title={row.run_id}
+      title={drawnAsText(row.run_id)}
     >
       <Quoted text={row.run_id} />
     </Link>

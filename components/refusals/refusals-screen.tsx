@@ -6,7 +6,8 @@ import { parseAsString, useQueryStates } from "nuqs";
 import { useState } from "react";
 import { Filter } from "@/components/console/filter";
 import { pathWith, readConsole } from "@/components/console/read";
-import { NoMatch, StaleNotice, State, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { NoMatch, State, Unread } from "@/components/console/states";
 import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
@@ -57,7 +58,7 @@ export function RefusalsScreen() {
             today={today}
             onChange={(change) => void setFilters(change)}
           />
-          <StaleNotice />
+          <StaleNotice what="list of refusals" query={query} />
           {first && rows.length > 0 && <RefusalsTable rows={rows} />}
           {first && rows.length === 0 && (
             <NoRefusals

@@ -9,13 +9,15 @@ import { Quoted } from "@/components/console/pieces";
 import { readConsole } from "@/components/console/read";
 import { Sentence } from "@/components/console/sentence";
 import { useServerSecond } from "@/components/console/server-clock";
-import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { NoSuch, Unread } from "@/components/console/states";
 import { Status, TONE_CLASS } from "@/components/console/status";
 import { runLook } from "@/components/console/status-table";
 import { Moment } from "@/components/console/time";
 import { Crumb, TopBar } from "@/components/shell/top-bar";
 import { TraceSection } from "@/components/trace/trace-section";
 import type { RunPage } from "@/lib/protocol/console-run-view";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { judgeRun } from "@/lib/protocol/verdict";
 import { BatchTables } from "./batch-tables";
 import { RunActions } from "./run-actions";
@@ -35,9 +37,9 @@ export function RunScreen({ runId }: { readonly runId: string }) {
   return (
     <>
       <RunTopBar runId={runId} page={page ?? null} />
-      <StaleNotice />
+      <StaleNotice what="run" query={query} />
       {page ? (
-        <RunBody page={page} />
+        <RunBody page={page} stale={query.isError} />
       ) : (
         <Unread
           what="run"
@@ -64,7 +66,7 @@ export function RunTopBar({
     <TopBar>
       <Crumb to="Runs" />
       {children ?? (
-        <h1 className="mono" title={runId}>
+        <h1 className="mono" title={drawnAsText(runId)}>
           <Quoted text={runId} />
         </h1>
       )}
@@ -78,13 +80,13 @@ export function RunTopBar({
   );
 }
 
-function RunBody({ page }: { readonly page: RunPage }) {
+function RunBody({ page, stale }: { readonly page: RunPage; readonly stale: boolean }) {
   return (
     <>
       <VerdictSection page={page} />
       <BatchTables page={page} />
       <Thread messages={page.messages} />
-      <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} />
+      <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} told={stale} />
     </>
   );
 }
@@ -118,7 +120,7 @@ function VerdictSection({ page }: { readonly page: RunPage }) {
         <Fact name="Executor">{page.facts.executor}</Fact>
         <Fact name="Thread">
           <Link className="mono text-link" href={`/threads/${encodeURIComponent(page.thread_id)}`}>
-            {shortId(page.thread_id)}
+            <ThreadId id={page.thread_id} />
           </Link>
         </Fact>
         <Fact name="Snapshot">
@@ -140,8 +142,16 @@ function VerdictSection({ page }: { readonly page: RunPage }) {
   );
 }
 
-function shortId(id: string): ReactNode {
-  return id.length > 24 ? <ShortHash value={id} /> : <Quoted text={id} />;
+/** An agent chooses its thread's id, so even its ends are quoted. */
+function ThreadId({ id }: { readonly id: string }) {
+  if (id.length <= 24) return <Quoted text={id} />;
+  return (
+    <span title={drawnAsText(id)}>
+      <Quoted text={id.slice(0, 8)} />
+      <span className="text-subtle-foreground">…</span>
+      <Quoted text={id.slice(-4)} />
+    </span>
+  );
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {

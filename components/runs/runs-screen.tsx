@@ -11,7 +11,8 @@ import { Quoted } from "@/components/console/pieces";
 import { pathWith, readConsole } from "@/components/console/read";
 import { Sentence } from "@/components/console/sentence";
 import { useServerSecond } from "@/components/console/server-clock";
-import { NoMatch, StaleNotice, State, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { NoMatch, State, Unread } from "@/components/console/states";
 import { Status, TONE_CLASS } from "@/components/console/status";
 import { RUN_LOOKS, runLook } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
@@ -19,6 +20,7 @@ import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
 import type { RunRow, RunsPage } from "@/lib/protocol/console-run-view";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { judgeRun } from "@/lib/protocol/verdict";
 import { verdictIcon } from "./verdict-icon";
 
@@ -67,7 +69,7 @@ export function RunsScreen() {
         )}
       </TopBar>
       <RunsFilterBar filters={filters} agents={first?.agents ?? []} onChange={(change) => void setFilters(change)} />
-      <StaleNotice />
+      <StaleNotice what="list of runs" query={query} />
       {first && rows.length > 0 && <RunsTable rows={rows} />}
       {first && rows.length === 0 && (
         <NoRuns
@@ -240,7 +242,10 @@ function RunLine({
           onFocus={onFocus}
           prefetch={false}
         >
-          <span className="inline-block max-w-[22ch] overflow-hidden text-ellipsis align-bottom" title={facts.run_id}>
+          <span
+            className="inline-block max-w-[22ch] overflow-hidden text-ellipsis align-bottom"
+            title={drawnAsText(facts.run_id)}
+          >
             <Quoted text={facts.run_id} />
           </span>
         </Link>

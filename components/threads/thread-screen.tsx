@@ -5,11 +5,13 @@ import { CopyButton } from "@/components/console/copy-button";
 import { useLive } from "@/components/console/live";
 import { Quoted } from "@/components/console/pieces";
 import { readConsole } from "@/components/console/read";
-import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { NoSuch, Unread } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
 import { MessageFrame, MessageList } from "@/components/runs/thread";
 import { Crumb, TopBar } from "@/components/shell/top-bar";
 import type { ThreadPage } from "@/lib/protocol/console-thread-view";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { MessageForm } from "./message-form";
 import { PendingItems, ThreadRuns } from "./thread-runs";
 
@@ -23,7 +25,7 @@ export function ThreadScreen({ threadId }: { readonly threadId: string }) {
     <>
       <TopBar>
         <Crumb to="Runs" />
-        <h1 title={threadId}>
+        <h1 title={drawnAsText(threadId)}>
           Thread{" "}
           <span className="mono">
             <Quoted text={threadId} />
@@ -31,7 +33,7 @@ export function ThreadScreen({ threadId }: { readonly threadId: string }) {
         </h1>
         <CopyButton text={threadId} label="Copy thread id" />
       </TopBar>
-      <StaleNotice />
+      <StaleNotice what="thread" query={query} />
       {page ? (
         <ThreadBody page={page} />
       ) : (

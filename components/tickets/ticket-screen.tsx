@@ -7,10 +7,12 @@ import { CopyButton } from "@/components/console/copy-button";
 import { Hash } from "@/components/console/hash";
 import { useShortcuts } from "@/components/console/keyboard";
 import { Quoted } from "@/components/console/pieces";
-import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { NoSuch, Unread } from "@/components/console/states";
 import { TONE_CLASS } from "@/components/console/status";
 import { Crumb, TopBar } from "@/components/shell/top-bar";
 import type { TicketPage } from "@/lib/protocol/console-view";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { findings, hiddenCount, proposalFields } from "@/lib/protocol/proposal-fields";
 import { ContextRail } from "./context-rail";
 import { DecisionBar } from "./decision-bar";
@@ -32,14 +34,14 @@ export function TicketScreen({ ticketId }: { readonly ticketId: string }) {
     <>
       <TopBar>
         <Crumb to="Inbox" />
-        <span className="mono cut text-muted-foreground" title={ticketId}>
+        <span className="mono cut text-muted-foreground" title={drawnAsText(ticketId)}>
           {ticketId.slice(0, 8)}
           <span className="text-subtle-foreground">…</span>
           {ticketId.slice(-4)}
         </span>
         <CopyButton text={ticketId} label="Copy ticket id" />
       </TopBar>
-      <StaleNotice />
+      <StaleNotice what="ticket" query={query} />
       {query.data ? (
         <ShownTicketBody key={ticketId} fresh={query.data} />
       ) : (

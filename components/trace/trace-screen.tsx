@@ -2,8 +2,10 @@
 
 import Link from "next/link";
 import { Quoted } from "@/components/console/pieces";
-import { NoSuch, StaleNotice, Unread } from "@/components/console/states";
+import { StaleNotice } from "@/components/console/stale-notice";
+import { NoSuch, Unread } from "@/components/console/states";
 import { RunTopBar, useRunQuery } from "@/components/runs/run-screen";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { TraceSection } from "./trace-section";
 
 /** The trace alone, for a link that means nothing else. */
@@ -16,7 +18,7 @@ export function TraceScreen({ runId }: { readonly runId: string }) {
         <Link
           className="mono cut min-w-0 text-muted-foreground hover:text-foreground"
           href={`/runs/${encodeURIComponent(runId)}`}
-          title={runId}
+          title={drawnAsText(runId)}
         >
           <Quoted text={runId} />
         </Link>
@@ -25,9 +27,14 @@ export function TraceScreen({ runId }: { readonly runId: string }) {
         </span>
         <h1>Trace</h1>
       </RunTopBar>
-      <StaleNotice />
+      <StaleNotice what="run" query={query} />
       {page ? (
-        <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} />
+        <TraceSection
+          runId={page.run_id}
+          workspaceId={page.workspace_id}
+          refusals={page.refusals}
+          told={query.isError}
+        />
       ) : (
         <Unread
           what="trace"

@@ -6,6 +6,7 @@ import { parseAsBoolean, parseAsInteger, parseAsString, useQueryStates } from "n
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Filter } from "@/components/console/filter";
 import { useShortcuts } from "@/components/console/keyboard";
+import { NotReadAgain } from "@/components/console/stale-notice";
 import { Failing, LoadingRows, State } from "@/components/console/states";
 import type { TraceLine } from "@/lib/protocol/trace-line";
 import { ChainMark } from "./chain-mark";
@@ -18,12 +19,14 @@ interface TraceSectionProps {
   readonly runId: string;
   readonly workspaceId: string;
   readonly refusals: number;
+  /** Its page has said already that it could not be read again: the same cause is told once. */
+  readonly told: boolean;
 }
 
 const FILTERS = { refused: parseAsBoolean.withDefault(false), type: parseAsString, event: parseAsInteger };
 
 /** The run's record: every event, its chain checked here, refusals standing out. Its filters and its open event are in the URL. */
-export function TraceSection({ runId, workspaceId, refusals }: TraceSectionProps) {
+export function TraceSection({ runId, workspaceId, refusals, told }: TraceSectionProps) {
   const query = useTraceQuery(runId);
   const rows = query.data ?? NONE;
   const lines = useTraceLines(rows);
@@ -68,6 +71,7 @@ export function TraceSection({ runId, workspaceId, refusals }: TraceSectionProps
           onChange={(type) => void setFilters({ type })}
         />
       </div>
+      {!told && rows.length > 0 && <NotReadAgain what="trace" query={query} />}
       <div className="trace-split" data-drawer={selected ? "" : undefined}>
         {query.isError && rows.length === 0 ? (
           <Failing

@@ -27,6 +27,7 @@ export interface AgentRecord {
 export interface AgentsReading {
   readonly rows: readonly AgentRecord[];
   readonly agentsInAll: number;
+  readonly othersMayDecide: number;
   readonly now: Instant;
 }
 
@@ -58,8 +59,12 @@ export async function readAgents(scope: Scope, workspace: string, principal: str
       from agents a left join ${hostedContent(tx)} on true
       where a.workspace_id = ${tx.workspace}
       order by s.definition is null, a.name limit ${MOST_LISTED}`;
-    const [around] = await tx.sql<{ now: Instant; agentsInAll: number }[]>`
-      select clock_timestamp() as now, count(*)::int as agents_in_all from agents where workspace_id = ${tx.workspace}`;
+    const [around] = await tx.sql<Pick<AgentsReading, "now" | "agentsInAll" | "othersMayDecide">[]>`
+      select clock_timestamp() as now, count(*)::int as agents_in_all,
+        (select count(*)::int from members m
+          where m.workspace_id = ${tx.workspace} and m.disabled_at is null and m.role in ('approver', 'owner')
+            and m.person_id is distinct from (select i.person_id from principals i where i.id = ${principal})) as others_may_decide
+      from agents where workspace_id = ${tx.workspace}`;
     if (!around) throw new Error("the database gave no clock");
     return { rows, ...around };
   });

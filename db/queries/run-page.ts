@@ -2,6 +2,7 @@ import { inWorkspace, type Scope, type Tx } from "@/db/client";
 import type { BatchMode, CallOutcome, CallStatus, Coupling, OutcomeCause } from "@/lib/protocol/call";
 import type { CanonicalJson } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
+import { CALLS_ROLE } from "@/lib/protocol/said-calls";
 import { type RunFactsRecord, runFactColumns } from "./run-facts";
 import type { MessageRecord } from "./ticket-page";
 
@@ -47,6 +48,7 @@ export interface RunPageReading {
 const STEPS_SHOWN = 20;
 const MESSAGES_SHOWN = 30;
 const MESSAGE_PREVIEW = 4_000;
+const CALLS_READ = 262_144;
 const SUMMARISED = 16_384;
 
 export async function readRunPage(scope: Scope, workspace: string, runId: string): Promise<RunPageReading | null> {
@@ -87,10 +89,11 @@ async function readCalls(tx: Tx, run: string): Promise<readonly BatchCallRecord[
     order by b.step desc, c.batch_index, c.edit_no limit 400`;
 }
 
-/** A thread's newest messages, oldest first, each with its first part. */
+/** A thread's newest messages, oldest first, each with its first part; a turn's calls are read whole, or they could not be told apart. */
 export async function readMessages(tx: Tx, threadId: string, most: number): Promise<readonly MessageRecord[]> {
   const newest = await tx.sql<MessageRecord[]>`
-    select m.seq, m.role, left(m.content, ${MESSAGE_PREVIEW}) as text, octet_length(m.content) as bytes, m.at
+    select m.seq, m.role, left(m.content, case when m.role = ${CALLS_ROLE} then ${CALLS_READ}::int else ${MESSAGE_PREVIEW}::int end) as text,
+      octet_length(m.content) as bytes, m.at
     from messages m where m.workspace_id = ${tx.workspace} and m.thread_id = ${threadId}
     order by m.seq desc limit ${most}`;
   return newest.reverse();

@@ -1,5 +1,5 @@
 import type { BatchMode, CallOutcome, CallStatus, Coupling, IdempotencyClass } from "./call";
-import type { EffectLine, MessageLine } from "./console-view";
+import type { EffectLine, ThreadMessage } from "./console-view";
 import type { JobStatus } from "./mailbox-job";
 import type { Surface } from "./principal";
 import type { Executor, RunCause, RunState } from "./run";
@@ -121,7 +121,7 @@ export interface RunPage {
   /** Newest step first. */
   readonly batches: readonly BatchView[];
   readonly older_batches: number;
-  readonly messages: readonly MessageLine[];
+  readonly messages: readonly ThreadMessage[];
   readonly may: { readonly operate: boolean; readonly bundle: boolean };
 }
 

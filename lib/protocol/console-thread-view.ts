@@ -1,6 +1,6 @@
 import type { ControllerName } from "./agent-definition";
 import type { RunFacts } from "./console-run-view";
-import type { MessageLine, ShownRefusal } from "./console-view";
+import type { ShownRefusal, ThreadMessage } from "./console-view";
 
 /** Why the reader may not talk on a thread. */
 export type TalkHindrance = "role" | "elsewhere" | "ended" | "another_principal";
@@ -9,7 +9,7 @@ export interface ThreadPage {
   readonly now_ms: number;
   readonly thread_id: string;
   /** The newest, oldest of them first. */
-  readonly messages: readonly MessageLine[];
+  readonly messages: readonly ThreadMessage[];
   readonly messages_in_all: number;
   /** Newest first. */
   readonly runs: readonly RunFacts[];
@@ -39,6 +39,8 @@ export interface AgentsPage {
   readonly now_ms: number;
   readonly rows: readonly AgentRow[];
   readonly agents_in_all: number;
+  /** People beside the reader who may decide what a run of theirs asks for. */
+  readonly others_may_decide: number;
 }
 
 export interface StartRequest {

@@ -120,6 +120,21 @@ export interface MessageLine {
   readonly at_ms: number;
 }
 
+/** A call that a model named on a thread, with the first part of its arguments. */
+export interface SaidCallLine {
+  readonly name: string;
+  readonly arguments: string;
+  readonly bytes: number;
+  /** Null: it was turned down and became no call. */
+  readonly call_ref: string | null;
+}
+
+/** A message as a thread shows it. */
+export interface ThreadMessage extends MessageLine {
+  /** In place of the text, where the message holds a turn's calls. */
+  readonly calls: readonly SaidCallLine[] | null;
+}
+
 export interface SiblingLine {
   readonly call_ref: string;
   readonly action: string;

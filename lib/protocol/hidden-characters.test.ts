@@ -5,6 +5,7 @@ import {
   countHidden,
   decodeTagText,
   drawMarked,
+  drawnAsText,
   HIDDEN_KINDS,
   markHidden,
   readMarked,
@@ -192,4 +193,8 @@ describe("a marked text", PATIENT, () => {
     const text = "word \u202e и слово ".repeat(60_000);
     expect(markHidden(text).length).toBeGreaterThan(100_000);
   });
+});
+
+test("where only plain text can stand, hidden characters stand there as tokens, also line breaks", () => {
+  expect(drawnAsText("pay\u202eevil\nnow")).toBe("pay⟨U+202E⟩evil⟨U+000A⟩now");
 });

@@ -226,6 +226,11 @@ export function drawMarked(segments: readonly Segment[]): string {
   return segments.map((segment) => (segment.kind === "token" ? segment.label : segment.source)).join("");
 }
 
+/** Somebody else's words where only plain text can stand: a tooltip, a page's title, a name that is read aloud. */
+export function drawnAsText(text: string): string {
+  return drawMarked(markHidden(text, { lines: "marked" }));
+}
+
 const LABEL = /⟨(?:U\+([0-9A-F]{4,6})|([0-9]+) (space|tab|line break)s?)⟩/g;
 
 /**

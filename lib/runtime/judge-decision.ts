@@ -2,11 +2,12 @@ import type { Message } from "@/db/store/messages";
 import type { RejectedSignal } from "@/db/store/runtime-step";
 import { type CallRef, callRef } from "@/lib/protocol/call";
 import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
+import type { SaidCall } from "@/lib/protocol/said-calls";
 import { ASK_TOOL, type Signal, validateSignal } from "@/lib/protocol/signal";
 import { unreachable } from "@/lib/result";
 import type { Decision, Proposed } from "./controllers/controller";
 import type { AgentState } from "./runtime";
-import { runtimeMessage, type SaidCall, saidMessages, toolMessage } from "./thread";
+import { runtimeMessage, saidMessages, toolMessage } from "./thread";
 
 type Tool = Extract<Signal, { type: "EXECUTE_TOOL" }>;
 

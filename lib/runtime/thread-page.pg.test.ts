@@ -22,6 +22,15 @@ async function started(caller: Caller, name: string, instructions = "Work."): Pr
   return run.value;
 }
 
+async function deciders(counts: (person: string) => boolean): Promise<number> {
+  const members = await inWorkspace(
+    world.db,
+    world.workspace,
+    (tx) => tx.sql<{ personId: string }[]>`select person_id from members where role in ('approver', 'owner')`,
+  );
+  return members.filter(({ personId }) => counts(personId)).length;
+}
+
 const thread = (id: string, who: Caller = world.owner) => readThreadPage(world.db, world.workspace, id, who.principal);
 
 async function internal(runId: string): Promise<string> {
@@ -74,8 +83,11 @@ describe("the agents", () => {
     await started(world.owner, "zeta", "First.");
     await started(world.owner, "zeta", "Second.");
     await started(world.agent, "not-mine");
-    const { rows, agentsInAll } = await readAgents(world.db, world.workspace, world.owner.principal);
+    const { rows, agentsInAll, othersMayDecide } = await readAgents(world.db, world.workspace, world.owner.principal);
     expect(agentsInAll).toBe(rows.length);
+    expect(othersMayDecide).toBe(await deciders((person) => person !== world.owner.person));
+    const operator = await readAgents(world.db, world.workspace, world.operator.principal);
+    expect(operator.othersMayDecide).toBe(await deciders(() => true));
     const hosted = rows.map((row) => row.definition !== null);
     expect(hosted).toEqual([...hosted].sort((a, b) => Number(b) - Number(a)));
     const row = (name: string) => rows.find((it) => it.name === name);

@@ -3,16 +3,10 @@ import type { Message } from "@/db/store/messages";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
 import type { CallRef } from "@/lib/protocol/call";
-import { canonicalJson, isArray, isObject } from "@/lib/protocol/canonical-json";
+import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
+import { CALLS_ROLE, readSaidCalls, type SaidCall, saidCallsText } from "@/lib/protocol/said-calls";
 import type { ModelMessage, ModelToolCall } from "./model/model";
-
-/** One call as a decision names it. `callRef` is null for one that was turned down: its answer is committed beside it. */
-export interface SaidCall {
-  readonly name: string;
-  readonly argumentsText: string;
-  readonly callRef: CallRef | null;
-}
 
 /** A decision's own words and calls, as they join the thread. */
 export function saidMessages(
@@ -23,8 +17,7 @@ export function saidMessages(
 ): Message[] {
   const words = texts.map((text, index) => ({ id: `assistant:${runId}:${turn}:${index}`, role: "assistant", text }));
   if (calls.length === 0) return words;
-  const said = calls.map((call) => ({ name: call.name, arguments: call.argumentsText, call_ref: call.callRef }));
-  return [...words, { id: `calls:${runId}:${turn}`, role: "tool_calls", text: canonicalJson(said) }];
+  return [...words, { id: `calls:${runId}:${turn}`, role: CALLS_ROLE, text: saidCallsText(calls) }];
 }
 
 /** What became of one call of a decision. */
@@ -82,7 +75,7 @@ export function conversation(thread: readonly Pick<ThreadLine, "sourceId" | "rol
   for (const { sourceId, role, content } of thread) {
     if (role === "user" || role === "runtime") messages.push({ role: "user", text: content });
     else if (role === "assistant") messages.push({ role: "assistant", text: content, toolCalls: [] });
-    else if (role === "tool_calls") pushCalls(messages, sourceId, content, results);
+    else if (role === CALLS_ROLE) pushCalls(messages, sourceId, content, results);
   }
   return messages;
 }
@@ -125,16 +118,8 @@ function turnOf(sourceId: string): number {
 }
 
 /** Our own writing, read back. */
-function saidCalls(content: string): SaidCall[] {
-  const read = stored(content);
-  if (!isArray(read)) throw new Error("a thread's calls are no list");
-  return read.map((call) => {
-    if (!isObject(call) || typeof call.name !== "string" || typeof call.arguments !== "string")
-      throw new Error("a thread's call is none");
-    return {
-      name: call.name,
-      argumentsText: call.arguments,
-      callRef: typeof call.call_ref === "string" ? (call.call_ref as CallRef) : null,
-    };
-  });
+function saidCalls(content: string): readonly SaidCall[] {
+  const calls = readSaidCalls(content);
+  if (calls === null) throw new Error("a thread's calls are no list");
+  return calls;
 }

@@ -5,15 +5,17 @@ import { readRuns } from "@/db/queries/runs-list";
 import type { MessageRecord } from "@/db/queries/ticket-page";
 import { readTrace } from "@/db/queries/trace";
 import type { BatchView, RunFacts, RunPage, RunsPage, TracePage } from "@/lib/protocol/console-run-view";
-import type { MessageLine } from "@/lib/protocol/console-view";
+import type { ThreadMessage } from "@/lib/protocol/console-view";
 import { type Instant, msOf } from "@/lib/protocol/instant";
 import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
+import { CALLS_ROLE, readSaidCalls } from "@/lib/protocol/said-calls";
 import { database } from "../database";
 import { effectOf, storedJson } from "./effects";
 
 const PAGE = 50;
 const TRACE_WINDOW = 1_000;
+const ARGUMENTS_SHOWN = 4_000;
 
 export async function loadRuns(caller: Caller, query: URLSearchParams): Promise<RunsPage> {
   const filter = {
@@ -63,7 +65,7 @@ function runPage(caller: Caller, reading: RunPageReading): RunPage {
     events: reading.events,
     batches: batchesOf(reading.calls),
     older_batches: reading.olderBatches,
-    messages: reading.messages.map(messageLine),
+    messages: reading.messages.map(threadMessage),
     may: { operate: may(caller, "cancel_run") === "yes", bundle: may(caller, "read_bundle") === "yes" },
   };
 }
@@ -72,8 +74,15 @@ function at(moment: Instant | null): number | null {
   return moment === null ? null : msOf(moment);
 }
 
-export function messageLine({ seq, role, text, bytes, at: moment }: MessageRecord): MessageLine {
-  return { seq, role, text, bytes, at_ms: msOf(moment) };
+export function threadMessage({ seq, role, text, bytes, at: moment }: MessageRecord): ThreadMessage {
+  const calls = role === CALLS_ROLE ? readSaidCalls(text) : null;
+  const shown = calls?.map((call) => ({
+    name: call.name,
+    arguments: call.argumentsText.slice(0, ARGUMENTS_SHOWN),
+    bytes: Buffer.byteLength(call.argumentsText),
+    call_ref: call.callRef,
+  }));
+  return { seq, role, text: calls === null ? text : "", bytes, at_ms: msOf(moment), calls: shown ?? null };
 }
 
 export function runFacts(record: RunFactsRecord): RunFacts {

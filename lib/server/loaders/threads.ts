@@ -7,7 +7,7 @@ import { msOf } from "@/lib/protocol/instant";
 import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { database } from "../database";
-import { messageLine, runFacts } from "./runs";
+import { runFacts, threadMessage } from "./runs";
 
 export async function loadThread(caller: Caller, threadId: string): Promise<ThreadPage | null> {
   const reading = await readThreadPage(await database(), caller.workspace, threadId, caller.principal);
@@ -15,7 +15,7 @@ export async function loadThread(caller: Caller, threadId: string): Promise<Thre
   return {
     now_ms: msOf(reading.now),
     thread_id: threadId,
-    messages: reading.messages.map(messageLine),
+    messages: reading.messages.map(threadMessage),
     messages_in_all: reading.messagesInAll,
     runs: reading.runs.map(runFacts),
     live: reading.live.map(({ runId, text, at }) => ({ run_id: runId, text, at_ms: msOf(at) })),
@@ -38,6 +38,7 @@ export async function loadAgents(caller: Caller): Promise<AgentsPage> {
     now_ms: msOf(reading.now),
     rows: reading.rows.map((record) => agentRow(record, starts)),
     agents_in_all: reading.agentsInAll,
+    others_may_decide: reading.othersMayDecide,
   };
 }
 

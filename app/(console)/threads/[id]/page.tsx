@@ -1,12 +1,13 @@
 import type { Metadata } from "next";
 import { ThreadScreen } from "@/components/threads/thread-screen";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
 
 interface ThreadPageProps {
   readonly params: Promise<{ readonly id: string }>;
 }
 
 export async function generateMetadata({ params }: ThreadPageProps): Promise<Metadata> {
-  return { title: `Thread ${decodeURIComponent((await params).id)}` };
+  return { title: `Thread ${drawnAsText(decodeURIComponent((await params).id))}` };
 }
 
 export default async function ThreadPage({ params }: ThreadPageProps) {
