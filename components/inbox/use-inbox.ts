@@ -69,6 +69,11 @@ export function useSteadyInbox(pages: readonly InboxPage[]): SteadyInbox {
     current = { ...layout, rows: extendLayout(layout.rows, lastPage.rows), pages: pages.length };
     setLayout(current);
   }
+  // Nothing stands here that could move under the pointer.
+  if (current.rows.length === 0 && committed.length > 0) {
+    current = { rows: committed, pages: pages.length, sinceMs: serverNow() };
+    setLayout(current);
+  }
   const steady = useMemo(
     () => steadyRows(current.rows, committed, lastPage?.next_cursor !== null),
     [current.rows, committed, lastPage?.next_cursor],
