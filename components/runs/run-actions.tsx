@@ -1,6 +1,6 @@
 "use client";
 
-import { CircleSlash, Download, Gavel, MailOpen, Replace } from "lucide-react";
+import { CircleSlash, Download, Gavel, Mailbox, MailOpen, Replace } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
 import { useActions } from "@/components/console/actions";
@@ -33,6 +33,12 @@ export function RunActions({ page, verdict }: RunActionsProps) {
         <Link className={buttonClass("primary")} href={`/tickets/${verdict.action.ticket_id}`}>
           <MailOpen className="icon icon-sm" aria-hidden="true" />
           Open the ticket
+        </Link>
+      )}
+      {operate && verdict.action?.kind === "see_mailbox" && (
+        <Link className={buttonClass("primary")} href={`/mailbox?mailbox=${encodeURIComponent(page.thread_id)}`}>
+          <Mailbox className="icon icon-sm" aria-hidden="true" />
+          See its mailbox
         </Link>
       )}
       {operate && unsettled && (

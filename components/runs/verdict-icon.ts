@@ -27,6 +27,7 @@ const ICONS: Partial<Readonly<Record<VerdictKind, LucideIcon>>> = {
   resume_failed: Unplug,
   agent_gone: Unplug,
   no_worker: Unplug,
+  no_job: Unplug,
   lapsed: TimerOff,
   unreported: Timer,
   not_picked_up: Timer,

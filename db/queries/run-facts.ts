@@ -26,6 +26,7 @@ export interface RunFactsRecord {
   readonly lateEffects: number;
   readonly openTickets: readonly OpenTicketRecord[];
   readonly liveCalls: readonly LiveCallRecord[];
+  readonly decided: DecidedRecord | null;
   readonly job: JobRecord | null;
   readonly workerSeenAt: Instant | null;
 }
@@ -56,6 +57,12 @@ export interface LiveCallRecord {
   readonly allowedMs: number | null;
   readonly allowValidUntilMs: number | null;
   readonly ticketId: string | null;
+}
+
+export interface DecidedRecord {
+  readonly verdict: string;
+  readonly actor: string;
+  readonly decidedMs: number;
 }
 
 export interface JobRecord {
@@ -94,7 +101,7 @@ export function runFactColumns(tx: Tx) {
       (select count(*)::int from batches b where b.workspace_id = r.workspace_id and b.run = r.id) as steps,
       (select count(*)::int from calls c where c.workspace_id = r.workspace_id and c.run = r.id and c.late
         and r.cause is not null and c.ended_at > r.ended_at) as late_effects,
-      ${openTickets(tx)} as open_tickets, ${liveCalls(tx)} as live_calls, ${newestJob(tx)} as job,
+      ${openTickets(tx)} as open_tickets, ${liveCalls(tx)} as live_calls, ${newestDecision(tx)} as decided, ${newestJob(tx)} as job,
       (select max(w.last_seen_at) from workers w) as worker_seen_at
     from runs r
     join agents a on a.workspace_id = r.workspace_id and a.id = r.agent_id`;
@@ -121,6 +128,14 @@ function liveCalls(tx: Tx) {
     left join decisions d on d.workspace_id = c.workspace_id and d.ticket_id = t.id
     where c.workspace_id = r.workspace_id and c.run = r.id and c.status in ('approved', 'executing', 'indeterminate')
     order by c.step, c.batch_index limit ${MOST_LISTED}) l)`;
+}
+
+function newestDecision(tx: Tx) {
+  return tx.sql`(select row_to_json(n) from (
+    select d.verdict, d.actor, ${ms(tx, "d.decided_at")} as decided_ms
+    from tickets t join decisions d on d.workspace_id = t.workspace_id and d.ticket_id = t.id
+    where t.workspace_id = r.workspace_id and t.run = r.id
+    order by d.decided_at desc limit 1) n)`;
 }
 
 function newestJob(tx: Tx) {

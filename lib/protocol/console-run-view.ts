@@ -42,6 +42,13 @@ export interface JobFacts {
   readonly updated_ms: number;
 }
 
+/** How a ticket of the run was settled. */
+export interface DecidedFacts {
+  readonly verdict: string;
+  readonly by: string;
+  readonly at_ms: number;
+}
+
 /** Everything that the one sentence on a run is made of. */
 export interface RunFacts {
   readonly run_id: string;
@@ -60,6 +67,8 @@ export interface RunFacts {
   readonly live_calls: readonly LiveCallFacts[];
   /** Effects that were reported after the run had ended. */
   readonly late_effects: number;
+  /** The newest decision of the run. */
+  readonly decided: DecidedFacts | null;
   /** The newest job of the run. */
   readonly job: JobFacts | null;
   /** When any worker process last polled. */

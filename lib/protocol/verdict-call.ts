@@ -1,211 +1,158 @@
-import type { JobFacts, LiveCallFacts, RunFacts } from "./console-run-view";
-import { ago, bold, count, quoted, type Sentence, say, time } from "./sentence";
-import { allowed, lastError, type RunVerdict, type StepAction, seen, toWhere } from "./verdict-words";
+import type { LiveCallFacts, RunFacts } from "./console-run-view";
+import { ago, count, quoted, type Sentence, say, time } from "./sentence";
+import { byJob, jobClause, jobSentence, NOT_PICKED_UP_MS } from "./verdict-job";
+import { allowed, lastError, type RunVerdict, replaceOrCancel, seeMailbox, seen, told, toWhere } from "./verdict-words";
 
-/** An allow that nobody began is told after a minute. Source: protocol §6. */
-const NOT_PICKED_UP_MS = 60_000;
-/** A worker polls every second; one that was silent for this long is taken as gone. */
-const WORKER_GONE_MS = 15_000;
-
-export function indeterminateCall(call: LiveCallFacts): RunVerdict {
+export function indeterminateCall(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdict {
   const by = call.claimed_by === null ? say`` : say` by ${quoted(call.claimed_by)}`;
   const lease =
     call.lease_until_ms === null ? say`and its lease ran out` : say`lease expired ${ago(call.lease_until_ms)}`;
-  return {
+  return told({
     kind: "indeterminate",
     tone: "odd",
-    moving: false,
-    sentence: [
-      ...bold(say`Not moving: ${allowed(call)}, begun${by}, ${lease}.`),
-      ...say` No result came back, so ${quoted(call.action)}${toWhere(call.effect)} may or may not have happened, and Holdpoint will not run it again on a guess.`,
-    ],
+    lead: "Not moving",
+    core: say`${allowed(call)}, begun${by}, attempt ${String(call.attempt)}, ${lease}`,
+    more: say` No result came back, so ${quoted(call.action)}${toWhere(call.effect)} may or may not have happened, and Holdpoint will not run it again on a guess.${jobSentence(run.job, nowMs)}`,
     step: say`look for it where it would have happened, then settle the call.`,
     action: { kind: "settle", call_ref: call.call_ref },
     brief: say`indeterminate: ${quoted(call.action)}`,
-  };
+  });
 }
 
-export function deadLetter(job: JobFacts, call: LiveCallFacts | null): RunVerdict {
-  const what = call === null ? say`its job` : say`${allowed(call)}, then its job`;
-  const attempts = count(job.attempt_count, "attempt", "attempts");
-  return {
+export function deadLetter(run: RunFacts, call: LiveCallFacts | null, nowMs: number): RunVerdict {
+  const { job } = run;
+  const clause = jobClause(job, nowMs);
+  const attempts = count(job?.attempt_count ?? 0, "attempt", "attempts");
+  return told({
     kind: "dead_letter",
     tone: "bad",
-    moving: false,
-    sentence: [
-      ...bold(say`Not moving: ${what} was given up after ${attempts}, ${ago(job.updated_ms)}.`),
-      ...lastError(job),
-    ],
-    step: call?.ticket_id
-      ? say`repair the error, then replace the ticket, which asks again.`
-      : say`repair the error, or cancel the run.`,
-    action: call?.ticket_id ? { kind: "replace", ticket_id: call.ticket_id } : { kind: "cancel_run" },
+    lead: "Not moving",
+    core: call === null ? clause : say`${allowed(call)}, then ${clause}`,
+    more: job === null ? [] : lastError(job),
+    ...seeMailbox(say`repair the error, then requeue the job on the Mailbox page; what was decided stands.`),
     brief: say`given up after ${attempts}`,
-  };
+  });
 }
 
-export function executingCall(call: LiveCallFacts, nowMs: number): RunVerdict {
+export function executingCall(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdict {
   const who = quoted(call.claimed_by ?? "its executor");
   const until = call.lease_until_ms ?? nowMs;
+  const attempt = `attempt ${call.attempt}`;
   if (until >= nowMs) {
-    return {
+    return told({
       kind: "executing",
       tone: "live",
-      moving: true,
-      sentence: bold(
-        say`Moving: ${who} executes ${quoted(call.action)}, attempt ${String(call.attempt)}, under a lease until ${time(until)}.`,
-      ),
+      lead: "Moving",
+      core: say`${allowed(call)}, ${who} executes ${quoted(call.action)}, ${attempt}, lease until ${time(until)}`,
+      more: jobSentence(run.job, nowMs),
       step: null,
       action: null,
       brief: say`executing ${quoted(call.action)}`,
-    };
+    });
   }
   const repeats = call.effective_class !== "none";
-  return {
+  const then = repeats
+    ? say` It is safe to repeat, so it may be begun again.`
+    : say` It is not safe to repeat, so it becomes indeterminate and waits for a person.`;
+  return told({
     kind: "lease_lost",
     tone: "bad",
-    moving: false,
-    sentence: [
-      ...bold(say`Not moving: ${allowed(call)}, begun by ${who}, lease expired ${ago(until)}.`),
-      ...(repeats
-        ? say` It is safe to repeat, so it may be begun again.`
-        : say` It is not safe to repeat, so it becomes indeterminate and waits for a person.`),
-    ],
+    lead: "Not moving",
+    core: say`${allowed(call)}, begun by ${who}, ${attempt}, lease expired ${ago(until)}`,
+    more: say`${then}${jobSentence(run.job, nowMs)}`,
     step: repeats
       ? say`none; wait for the next attempt.`
       : say`look for it where it would have happened, then settle the call.`,
     action: repeats ? null : { kind: "settle", call_ref: call.call_ref },
     brief: say`lease lost ${ago(until)}`,
-  };
+  });
 }
 
 export function approvedCall(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdict {
-  if (call.unreported) return unreported(call);
+  if (call.unreported) return unreported(run, call, nowMs);
   if (call.allow_valid_until_ms !== null && call.allow_valid_until_ms < nowMs)
-    return lapsed(call, call.allow_valid_until_ms);
-  return run.executor === "worker" ? forWorker(run, call, nowMs) : forAgent(run, call, nowMs);
+    return lapsed(run, call, call.allow_valid_until_ms, nowMs);
+  const sinceMs = call.allowed?.at_ms ?? run.created_ms;
+  if (run.executor === "cli") return forCommand(run, call);
+  if (run.executor === "client") return forAgent(run, call, sinceMs, nowMs);
+  return byJob(run, { core: allowed(call), what: "approved", sinceMs, call, more: [] }, nowMs);
 }
 
-function unreported(call: LiveCallFacts): RunVerdict {
-  return {
+function unreported(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdict {
+  return told({
     kind: "unreported",
     tone: "wait",
-    moving: false,
-    sentence: [
-      ...bold(say`Not moving: ${allowed(call)}, and attempt ${String(call.attempt)} ended without a report.`),
-      ...say` It is safe to repeat, so it may be begun again.`,
-    ],
+    lead: "Not moving",
+    core: say`${allowed(call)}, and attempt ${String(call.attempt)} ended without a report`,
+    more: say` It is safe to repeat, so it may be begun again.${jobSentence(run.job, nowMs)}`,
     step: say`wait for the next attempt, or settle the call if you know how it ended.`,
     action: { kind: "settle", call_ref: call.call_ref },
     brief: say`attempt ${String(call.attempt)} unreported`,
-  };
+  });
 }
 
-function lapsed(call: LiveCallFacts, untilMs: number): RunVerdict {
-  return {
+function lapsed(run: RunFacts, call: LiveCallFacts, untilMs: number, nowMs: number): RunVerdict {
+  return told({
     kind: "lapsed",
     tone: "wait",
-    moving: false,
-    sentence: [
-      ...bold(say`Not moving: ${allowed(call)}, and the allow was good until ${time(untilMs)}.`),
-      ...say` Nobody began the call in time; it cannot begin any more.`,
-    ],
-    step: say`replace the ticket, so that a person decides again.`,
-    action: replaceOf(call),
+    lead: "Not moving",
+    core: say`${allowed(call)}, and the allow was good until ${time(untilMs)}`,
+    more: say` Nobody began the call in time; it cannot begin any more.${jobSentence(run.job, nowMs)}`,
+    ...replaceOrCancel(call, say`replace the ticket, so that a person decides again.`),
     brief: say`allow lapsed ${time(untilMs)}`,
-  };
+  });
 }
 
-function forAgent(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdict {
-  const sinceMs = call.allowed?.at_ms ?? run.created_ms;
-  if (nowMs - sinceMs < NOT_PICKED_UP_MS) return justAllowed(call, "its agent", seen(run));
-  return {
+function forAgent(run: RunFacts, call: LiveCallFacts, sinceMs: number, nowMs: number): RunVerdict {
+  if (nowMs - sinceMs < NOT_PICKED_UP_MS) {
+    return told({
+      kind: call.allowed === null ? "approved" : "queued",
+      tone: "live",
+      lead: "Moving",
+      core: say`${allowed(call)}, ready for its agent`,
+      more: seen(run),
+      step: null,
+      action: null,
+      brief: say`approved, ready for its agent`,
+    });
+  }
+  return told({
     kind: "not_picked_up",
     tone: "wait",
-    moving: false,
-    sentence: [...bold(say`Not moving: ${allowed(call)}, ${ago(sinceMs)}, and not picked up since.`), ...seen(run)],
+    lead: "Not moving",
+    core: say`${allowed(call)}, ${ago(sinceMs)}, and not picked up since`,
+    more: seen(run),
     step: say`see whether the agent still runs; if it is gone for good, cancel the run.`,
     action: { kind: "cancel_run" },
     brief: say`approved, not picked up since ${time(sinceMs)}`,
-  };
+  });
 }
 
-function forWorker(run: RunFacts, call: LiveCallFacts, nowMs: number): RunVerdict {
-  const job = run.job;
-  const sinceMs = call.allowed?.at_ms ?? run.created_ms;
-  if (job?.status === "Claimed") return claimed(call, job);
-  if (run.worker_seen_ms === null || nowMs - run.worker_seen_ms > WORKER_GONE_MS)
-    return noWorker(call, run.worker_seen_ms);
-  if (job !== null && job.attempt_count > 0 && job.available_ms > nowMs) return retrying(call, job);
-  if (nowMs - sinceMs < NOT_PICKED_UP_MS) return justAllowed(call, "a worker", []);
-  return {
+/** Nobody polls for such a run: whoever started it resumes it. */
+function forCommand(run: RunFacts, call: LiveCallFacts): RunVerdict {
+  return told({
     kind: "not_picked_up",
     tone: "wait",
-    moving: false,
-    sentence: bold(say`Not moving: ${allowed(call)}, ${ago(sinceMs)}, and not picked up since, though a worker polls.`),
-    step: say`replace the ticket; a fresh decision makes a fresh job.`,
-    action: replaceOf(call),
-    brief: say`approved, not picked up since ${time(sinceMs)}`,
-  };
-}
-
-function justAllowed(call: LiveCallFacts, whom: string, after: Sentence): RunVerdict {
-  return {
-    kind: call.allowed === null ? "approved" : "queued",
-    tone: "live",
-    moving: true,
-    sentence: [...bold(say`Moving: ${allowed(call)}, ready for ${whom}.`), ...after],
-    step: null,
+    lead: "Not moving",
+    core: say`${allowed(call)}, and not resumed on the command line yet`,
+    more: [],
+    step: say`resume it: npm run holdpoint -- resume ${quoted(run.run_id)}`,
     action: null,
-    brief: say`approved, ready for ${whom}`,
-  };
+    brief: say`approved, to be resumed on the command line`,
+  });
 }
 
-function claimed(call: LiveCallFacts, job: JobFacts): RunVerdict {
-  const who = quoted(job.claimed_by ?? "a worker");
-  return {
-    kind: "executing",
-    tone: "live",
-    moving: true,
-    sentence: bold(say`Moving: ${allowed(call)}, claimed by ${who}.`),
-    step: null,
-    action: null,
-    brief: say`claimed by ${who}`,
-  };
+/** What else of the run is under way while one of its tickets is open. */
+export function besides(run: RunFacts, nowMs: number): Sentence {
+  const call =
+    run.live_calls.find((it) => it.status === "executing") ?? run.live_calls.find((it) => it.status === "approved");
+  if (!call) return [];
+  const verdict = call.status === "executing" ? executingCall(run, call, nowMs) : approvedCall(run, call, nowMs);
+  const facts = verdict.sentence.filter((part) => part.strong).map((part) => ({ ...part, strong: false }));
+  return say` Beside it, ${quoted(call.action)}: ${lowerFirst(facts)}`;
 }
 
-function noWorker(call: LiveCallFacts, seenMs: number | null): RunVerdict {
-  const gone = seenMs === null ? say`no worker has ever polled` : say`no worker was seen since ${time(seenMs)}`;
-  return {
-    kind: "no_worker",
-    tone: "bad",
-    moving: false,
-    sentence: [
-      ...bold(say`Not moving: ${allowed(call)}, and ${gone}.`),
-      ...say` The decision is kept; the call runs once a worker is back.`,
-    ],
-    step: say`start a worker.`,
-    action: null,
-    brief: say`approved, no worker`,
-  };
-}
-
-function retrying(call: LiveCallFacts, job: JobFacts): RunVerdict {
-  const next = `attempt ${job.attempt_count + 1} of ${job.max_attempts}`;
-  return {
-    kind: "retrying",
-    tone: "wait",
-    moving: true,
-    sentence: [
-      ...bold(say`Waiting to try again: ${allowed(call)}, ${next} at ${time(job.available_ms)}.`),
-      ...lastError(job),
-    ],
-    step: null,
-    action: null,
-    brief: say`retries ${time(job.available_ms)}`,
-  };
-}
-
-function replaceOf(call: LiveCallFacts): StepAction | null {
-  return call.ticket_id === null ? null : { kind: "replace", ticket_id: call.ticket_id };
+function lowerFirst([first, ...rest]: Sentence): Sentence {
+  if (first?.kind !== "text") return [];
+  return [{ ...first, text: first.text.charAt(0).toLowerCase() + first.text.slice(1) }, ...rest];
 }

@@ -1,6 +1,6 @@
 import type { JobFacts, LiveCallFacts, RunFacts } from "./console-run-view";
 import type { EffectLine } from "./console-view";
-import { quoted, type Sentence, say, time } from "./sentence";
+import { bold, quoted, type Sentence, say, time } from "./sentence";
 
 export type Tone = "wait" | "ok" | "bad" | "live" | "odd" | "off";
 
@@ -20,6 +20,7 @@ export const VERDICT_KINDS = [
   "unreported",
   "lapsed",
   "no_worker",
+  "no_job",
   "retrying",
   "queued",
   "approved",
@@ -34,6 +35,7 @@ export type StepAction =
   | { readonly kind: "replace"; readonly ticket_id: string }
   | { readonly kind: "settle"; readonly call_ref: string }
   | { readonly kind: "cancel_run" }
+  | { readonly kind: "see_mailbox" }
   | { readonly kind: "read_trace" };
 
 /** Why a run is not moving: one sentence, with the one safe next action. Source: console "/runs/[id]". */
@@ -49,6 +51,30 @@ export interface RunVerdict {
   readonly brief: Sentence;
 }
 
+/** A verdict before it is told: its facts stand out, what they mean does not. */
+export interface Finding extends Omit<RunVerdict, "sentence" | "moving"> {
+  readonly lead: "Moving" | "Not moving" | "Waiting to try again";
+  readonly core: Sentence;
+  readonly more: Sentence;
+}
+
+export function told({ lead, core, more, ...rest }: Finding): RunVerdict {
+  return { ...rest, moving: lead !== "Not moving", sentence: [...bold(say`${lead}: ${core}.`), ...more] };
+}
+
+type Step = Pick<RunVerdict, "step" | "action">;
+
+/** Asking again takes a ticket. A call that a rule approved has none. Source: protocol §8 "Replace". */
+export function replaceOrCancel(call: LiveCallFacts | null, replace: Sentence): Step {
+  if (call !== null && call.ticket_id !== null)
+    return { step: replace, action: { kind: "replace", ticket_id: call.ticket_id } };
+  return { step: say`cancel the run; its agent may propose anew in another.`, action: { kind: "cancel_run" } };
+}
+
+export function seeMailbox(step: Sentence): Step {
+  return { step, action: { kind: "see_mailbox" } };
+}
+
 /** When the agent last showed itself, for a client run: a worker run has no agent that calls. */
 export function seen(run: RunFacts): Sentence {
   if (run.executor !== "client" || run.last_seen_ms === null) return [];
@@ -61,8 +87,11 @@ export function toWhere(effect: EffectLine): Sentence {
   return effect.lead === "" ? [] : say` ${quoted(effect.lead)}`;
 }
 
-export function lastError(job: JobFacts): Sentence {
-  return job.last_error === null ? [] : say` The last error was ${quoted(job.last_error)}.`;
+/** Of a job that somebody ended, the same place says who and why. */
+export function lastError({ status, last_error }: JobFacts): Sentence {
+  if (last_error === null) return [];
+  const byHand = status === "Cancelled" || status === "Superseded";
+  return say` ${byHand ? "It says:" : "The last error was"} ${quoted(last_error)}.`;
 }
 
 /** The decision, in the words of every verdict on an approved call. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { CASES, MINUTE, NOW, RUN } from "./fixtures/verdict-cases";
+import { CASES } from "./fixtures/verdict-cases";
+import { MINUTE, NOW, RUN } from "./fixtures/verdict-facts";
 import { plainText } from "./sentence";
 import { judgeRun } from "./verdict";
 import { VERDICT_KINDS } from "./verdict-words";

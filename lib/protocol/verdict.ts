@@ -1,7 +1,8 @@
-import type { OpenTicketFacts, RunFacts } from "./console-run-view";
+import type { LiveCallFacts, OpenTicketFacts, RunFacts } from "./console-run-view";
 import { ago, bold, count, quoted, type Sentence, say, time } from "./sentence";
-import { approvedCall, deadLetter, executingCall, indeterminateCall } from "./verdict-call";
-import { type RunVerdict, seen, toWhere, type VerdictKind } from "./verdict-words";
+import { approvedCall, besides, deadLetter, executingCall, indeterminateCall } from "./verdict-call";
+import { byJob } from "./verdict-job";
+import { allowed, type RunVerdict, seen, told, toWhere, type VerdictKind } from "./verdict-words";
 
 /** `last_seen_at` is written at most every 30 s and a long-poll lasts up to 60: silence is judged well past both. */
 const AGENT_GONE_MS = 150_000;
@@ -13,19 +14,19 @@ const AGENT_GONE_MS = 150_000;
 export function judgeRun(run: RunFacts, nowMs: number): RunVerdict {
   if (run.state === "ended") return ended(run);
   const indeterminate = run.live_calls.find((call) => call.status === "indeterminate");
-  if (indeterminate) return indeterminateCall(indeterminate);
+  if (indeterminate) return indeterminateCall(run, indeterminate, nowMs);
   const expired = run.open_tickets.find((ticket) => ticket.expired_ms !== null);
   if (expired) return expiredTicket(expired);
   const open = oldest(run.open_tickets);
-  if (open) return openTicket(run, open);
-  const approved = run.live_calls.find((call) => call.status === "approved");
-  if (run.resume_failed !== null) return resumeFailed(run.resume_failed);
-  if (run.job?.status === "DeadLetter") return deadLetter(run.job, approved ?? null);
-  if (run.stalled_reason !== null) return stalled(run.stalled_reason);
+  if (open) return openTicket(run, open, nowMs);
+  const approved = run.live_calls.find((call) => call.status === "approved") ?? null;
+  if (run.resume_failed !== null) return resumeFailed(run.resume_failed, approved);
+  if (run.job?.status === "DeadLetter") return deadLetter(run, approved, nowMs);
+  if (run.stalled_reason !== null) return stalled(run, run.stalled_reason, approved);
   const executing = run.live_calls.find((call) => call.status === "executing");
-  if (executing) return executingCall(executing, nowMs);
+  if (executing) return executingCall(run, executing, nowMs);
   if (approved) return approvedCall(run, approved, nowMs);
-  return idle(run, nowMs);
+  return run.executor === "worker" ? hosted(run, nowMs) : idle(run, nowMs);
 }
 
 const ENDINGS = {
@@ -83,7 +84,7 @@ interface Wait {
   readonly step: Sentence | null;
 }
 
-function openTicket(run: RunFacts, ticket: OpenTicketFacts): RunVerdict {
+function openTicket(run: RunFacts, ticket: OpenTicketFacts, nowMs: number): RunVerdict {
   const wait = waitFor(ticket);
   const others = run.open_tickets.length - 1;
   const due =
@@ -97,6 +98,7 @@ function openTicket(run: RunFacts, ticket: OpenTicketFacts): RunVerdict {
       ...bold(say`Waiting for ${wait.forWhat}, asked ${time(ticket.opened_ms)}, ${ago(ticket.opened_ms)}.`),
       ...due,
       ...beside,
+      ...besides(run, nowMs),
       ...(wait.kind === "awaiting_agent" ? seen(run) : []),
     ],
     step: wait.step,
@@ -148,36 +150,47 @@ function waitFor(ticket: OpenTicketFacts): Wait {
   }
 }
 
-function resumeFailed(error: string): RunVerdict {
-  return {
+function resumeFailed(error: string, call: LiveCallFacts | null): RunVerdict {
+  return told({
     kind: "resume_failed",
     tone: "bad",
-    moving: false,
-    sentence: [
-      ...bold(say`Not moving: it was decided, and its agent reported that it could not go on.`),
-      ...say` It said ${quoted(error)}. The decision stands.`,
-    ],
+    lead: "Not moving",
+    core: say`${call === null ? "it was decided" : allowed(call)}, and its agent reported that it could not go on`,
+    more: say` It said ${quoted(error)}. The decision stands.`,
     step: say`repair the agent and let it begin the call, or cancel the run.`,
     action: { kind: "cancel_run" },
     brief: say`resume failed`,
-  };
+  });
 }
 
-function stalled(reason: string): RunVerdict {
+function stalled({ job }: RunFacts, reason: string, call: LiveCallFacts | null): RunVerdict {
   const superseded = reason === "superseded" || reason === "interrupted";
-  return {
+  const when = job?.status === "Superseded" ? say` ${time(job.updated_ms)}` : [];
+  const core = superseded
+    ? say`${call === null ? [] : say`${allowed(call)}, and `}an interrupt superseded its last job${when}, so it was not run`
+    : say`${quoted(reason)}`;
+  return told({
     kind: "stalled",
     tone: superseded ? "off" : "bad",
-    moving: false,
-    sentence: bold(
-      superseded
-        ? say`Not moving: an interrupt superseded its last job, so what was allowed was not run.`
-        : say`Not moving: ${quoted(reason)}.`,
-    ),
+    lead: "Not moving",
+    core,
+    more: [],
     step: say`cancel the run; its agent may propose anew in another.`,
     action: { kind: "cancel_run" },
     brief: superseded ? say`superseded, not run` : say`${quoted(reason)}`,
-  };
+  });
+}
+
+/** A worker's run with nothing to decide and nothing to execute: only its job can move it. */
+function hosted(run: RunFacts, nowMs: number): RunVerdict {
+  const sinceMs = run.decided?.at_ms ?? run.created_ms;
+  const core = say`the model’s turn`;
+  return byJob(run, { core, what: "the model’s turn", sinceMs, call: null, more: lastDecision(run) }, nowMs);
+}
+
+function lastDecision({ decided }: RunFacts): Sentence {
+  if (decided === null) return [];
+  return say` The last decision was ${decided.verdict} by ${quoted(decided.by)}, ${time(decided.at_ms)}.`;
 }
 
 function idle(run: RunFacts, nowMs: number): RunVerdict {
@@ -190,6 +203,7 @@ function idle(run: RunFacts, nowMs: number): RunVerdict {
       sentence: [
         ...bold(say`Not moving: its agent was not seen since ${time(seenMs)}, ${ago(seenMs)}.`),
         ...say` Nothing waits for a person.`,
+        ...lastDecision(run),
       ],
       step: say`see whether the agent still runs; if it is gone for good, cancel the run.`,
       action: { kind: "cancel_run" },
@@ -200,7 +214,12 @@ function idle(run: RunFacts, nowMs: number): RunVerdict {
     kind: "running",
     tone: "live",
     moving: true,
-    sentence: [...bold(say`Moving: the model’s turn.`), ...say` Nothing waits for a person.`, ...seen(run)],
+    sentence: [
+      ...bold(say`Moving: the model’s turn.`),
+      ...say` Nothing waits for a person.`,
+      ...lastDecision(run),
+      ...seen(run),
+    ],
     step: null,
     action: null,
     brief: say`the model’s turn`,

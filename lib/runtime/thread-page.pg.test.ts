@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
 import { readAgents } from "@/db/queries/agents";
+import { readRunPage } from "@/db/queries/run-page";
+import { readRuns } from "@/db/queries/runs-list";
 import { readThreadPage } from "@/db/queries/thread-page";
 import { dropLiveText, showLiveText } from "@/db/store/live-text";
 import { cancel } from "@/db/store/operate";
 import { startAgentRun } from "@/db/testing/start-agent";
-import { newWorld, openTestRun, type World } from "@/db/testing/world";
+import { deny, newWorld, openTestRun, parked, type World } from "@/db/testing/world";
 import type { Caller } from "@/lib/protocol/principal";
 
 let world: World;
@@ -74,6 +76,59 @@ describe("a thread", () => {
     await showLiveText(world.db, world.workspace, run, 1, "Cut off");
     await cancel(world.db, world.owner, runId, "enough");
     expect((await thread(runId))?.live).toEqual([]);
+  });
+});
+
+describe("a run that only its job moves is listed as stuck", () => {
+  const change = (runId: string, sets: "job" | "run", to: string) =>
+    inWorkspace(world.db, world.workspace, async (tx) => {
+      const run = tx.sql`(select id from runs where run_id = ${runId})`;
+      if (sets === "job") await tx.sql`update jobs set ${tx.sql.unsafe(to)} where run = ${run}`;
+      else await tx.sql`update runs set ${tx.sql.unsafe(to)} where id = ${run}`;
+    });
+  const stuck = async (runId: string) => {
+    const filter = { state: null, agent: null, stuck: true, expired: false, text: null };
+    const { rows } = await readRuns(world.db, world.workspace, filter, 200, null);
+    return rows.some((row) => row.runId === runId);
+  };
+
+  test.each([
+    ["its job has waited for a minute", "job", "available_at = clock_timestamp() - interval '2 minutes'"],
+    [
+      "its job's lease is over",
+      "job",
+      "status = 'Claimed', claim_token = gen_random_uuid(), claimed_by = 'w', lease_until = clock_timestamp() - interval '1 second', attempt_count = 1",
+    ],
+    ["its job was given up", "job", "status = 'DeadLetter'"],
+  ] as const)("when %s", async (_, table, to) => {
+    const runId = await started(world.owner, "stuck-agent");
+    expect(await stuck(runId)).toBe(false);
+    await change(runId, table, to);
+    expect(await stuck(runId)).toBe(true);
+  });
+
+  test("when its job was cancelled, a minute after", async () => {
+    const runId = await started(world.owner, "stuck-agent");
+    await change(runId, "job", "status = 'Cancelled', updated_at = clock_timestamp() - interval '2 minutes'");
+    expect(await stuck(runId)).toBe(false);
+    await change(runId, "run", "created_at = clock_timestamp() - interval '3 minutes'");
+    expect(await stuck(runId)).toBe(true);
+  });
+
+  test("and one of an agent's own, when that agent was not seen for long", async () => {
+    const runId = await openTestRun(world);
+    await change(runId, "run", "last_seen_at = clock_timestamp()");
+    expect(await stuck(runId)).toBe(false);
+    await change(runId, "run", "last_seen_at = clock_timestamp() - interval '3 minutes'");
+    expect(await stuck(runId)).toBe(true);
+  });
+
+  test("the newest decision of a run is among its facts", async () => {
+    const { runId, ticket } = await parked(world, { action: "tell_me" });
+    await deny(world, ticket, world.approver, "no");
+    const page = await readRunPage(world.db, world.workspace, runId);
+    expect(page?.facts.decided).toMatchObject({ verdict: "deny", actor: "ada" });
+    expect(page?.facts.decided?.decidedMs).toBeTypeOf("number");
   });
 });
 

@@ -5,20 +5,20 @@ export const AT_THE_DOOR = {
   idempotency_key_missing: {
     status: 400,
     sees: ["all"],
-    title: "The Idempotency-Key header is missing",
-    advice: "Send one; keep it when you send the same request again.",
+    title: "The Idempotency-Key header is missing or not usable",
+    advice: "Send 1 to 255 visible ASCII characters; keep them when you send the same request again.",
   },
   unauthenticated: {
     status: 401,
     sees: ["anyone"],
     title: "No valid key",
-    advice: "Send a key that works. Revoking one also ends its waits and streams.",
+    advice: "Send `Authorization: Bearer` with a key that works. Revoking one also ends its waits and streams.",
   },
   not_permitted: {
     status: 403,
     sees: ["all"],
     title: "This caller may not do that",
-    advice: "Let a caller with the right do it.",
+    advice: "Let a caller with the right do it: people decide, operators operate, an agent moves its own runs.",
   },
   wrong_executor: {
     status: 403,

@@ -28,17 +28,25 @@ import {
 } from "./parts";
 import { ticketAnswer } from "./tickets";
 
+const says = <Schema extends z.ZodType>(schema: Schema, description: string) => schema.optional().meta({ description });
+
 /** What an agent claims about a call. The policy stands above it: a claim can only add caution. */
 const claims = {
-  idempotency: effectClass.optional(),
-  mcp_server: textOf(1, 256).optional(),
-  why: words.optional(),
-  risk: risk.optional(),
-  on_expiry: onExpiry.optional(),
-  on_deny: onDeny.optional(),
-  allow_valid_ms: durationMs.optional(),
-  resume_mode: resumeMode.optional(),
-  rebind: z.enum(["same_args"]).optional(),
+  idempotency: says(
+    effectClass,
+    "What a second attempt would do. Where it is `none`, a person settles an attempt that nobody reported.",
+  ),
+  mcp_server: says(textOf(1, 256), "The server that the tool comes from; shown to the approver."),
+  why: says(words, "The agent's own words; shown to the approver as its claim."),
+  risk: says(risk, "High risk is armed before it is confirmed."),
+  on_expiry: says(onExpiry, "What becomes of the call when its deadline passes; never an allow. Unsaid: it is held."),
+  on_deny: says(onDeny, "Whether the run goes on after a deny."),
+  allow_valid_ms: says(durationMs, "How long after the decision the call may begin."),
+  resume_mode: says(
+    resumeMode,
+    "What an allow does: run the call as it is, or take the approver's answer as its result or its arguments.",
+  ),
+  rebind: says(z.enum(["same_args"]), "Take over an unused allow of the same run, tool and arguments."),
 };
 
 export const proposedCall = z
@@ -46,12 +54,18 @@ export const proposedCall = z
     call_id: callId.optional(),
     action: actionName,
     args: json,
-    output: json.optional(),
-    target: z.enum(["permission", "client_execution"]).optional(),
+    output: says(
+      json,
+      "Where the effect goes: a path, an address, a record's id. Approved with the action and its arguments.",
+    ),
+    target: says(
+      z.enum(["permission", "client_execution"]),
+      "What the call waits for: a person's consent, or the agent that runs it itself.",
+    ),
     ...claims,
-    prompt: words.optional(),
-    schema: json.optional(),
-    options: json.optional(),
+    prompt: says(words, "Asked beside the proposal."),
+    schema: says(json, "JSON Schema of the answer, where the resume mode takes one."),
+    options: says(json, "Answers to choose from."),
     ...deadline,
   })
   .refine(oneDeadline, ONE_DEADLINE);
@@ -104,7 +118,7 @@ export const beginBody = z.strictObject({
   request_id: textOf(1, 512),
   action: actionName,
   args: json,
-  output: json,
+  output: json.meta({ description: "The target as it was proposed; `null` where none was." }),
   worker: workerId.optional(),
   lease_ms: leaseMs.optional(),
   snapshot_id: textOf(1, 128).optional(),

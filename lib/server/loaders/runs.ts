@@ -123,6 +123,10 @@ export function runFacts(record: RunFactsRecord): RunFacts {
       ticket_id: it.ticketId,
     })),
     late_effects: record.lateEffects,
+    decided:
+      record.decided === null
+        ? null
+        : { verdict: record.decided.verdict, by: record.decided.actor, at_ms: record.decided.decidedMs },
     job: jobOf(record),
     worker_seen_ms: at(record.workerSeenAt),
   };
