@@ -1,13 +1,7 @@
 import { once } from "node:events";
 import http, { type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import path from "node:path";
 import { z } from "zod";
-import { connect, inWorkspace } from "@/db/client";
-import { ensureWorkspace } from "@/db/store/identity";
-import { publishSnapshot } from "@/db/store/snapshots";
-import { openDatabase } from "@/lib/cli/database";
-import { readSettings } from "@/lib/cli/env";
 import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
 
 const asked = z.object({ model: z.string(), messages: z.array(z.object({ role: z.string(), content: z.unknown() })) });
@@ -55,52 +49,7 @@ async function stream(response: ServerResponse, answer: Answer): Promise<void> {
   response.end("data: [DONE]\n\n");
 }
 
-export function aCallOf(name: string, args: JsonObject): JsonObject {
+export function aCallOf(name: string, args: JsonObject, index = 0): JsonObject {
   const spoken = { name, arguments: canonicalJson(args) };
-  return { tool_calls: [{ index: 0, id: "c1", type: "function", function: spoken }] };
-}
-
-/** Freeze agents that run here, under the name of the signed-in person whose e-mail begins so. */
-export async function publishHosted(
-  dataDir: string,
-  person: string,
-  agents: readonly { readonly name: string; readonly definition: JsonObject }[],
-): Promise<void> {
-  const settings = { ...readSettings(path.resolve(".")), dataDir, databaseUrl: null };
-  const opened = await openDatabase(settings, path.resolve("."), () => undefined);
-  const db = await connect(opened.url, { role: "holdpoint_app" });
-  try {
-    const workspace = await ensureWorkspace(db);
-    const [owner] = await inWorkspace(db, workspace, (tx) =>
-      tx.sql<{ principal: string; person: string; email: string }[]>`
-        select i.id as principal, p.id as person, p.email from people p
-        join principals i on i.workspace_id = ${tx.workspace} and i.person_id = p.id
-        where p.email like ${`${person}.%`}`.execute(),
-    );
-    if (!owner) throw new Error(`nobody is called ${person}`);
-    const caller = {
-      workspace,
-      principal: owner.principal,
-      kind: "person",
-      role: "owner",
-      person: owner.person,
-      display: owner.email,
-      surface: "console",
-      credential: null,
-    } as const;
-    for (const { name, definition } of agents) {
-      const content = {
-        provider: "openai",
-        model: name,
-        mcpServers: null,
-        tools: [{ name: "write_file" }],
-        build: null,
-      };
-      const done = await publishSnapshot(db, caller, name, { ...content, definition });
-      if (!done.ok) throw new Error(done.refusal.code);
-    }
-  } finally {
-    await db.close();
-    await opened.close();
-  }
+  return { tool_calls: [{ index, id: `c${index}`, type: "function", function: spoken }] };
 }

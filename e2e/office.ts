@@ -7,7 +7,7 @@ import { childEnvironment } from "@/lib/cli/env";
 import type { SharedApp } from "./shared-app";
 
 const key = z.object({ key: z.string() });
-const link = z.object({ sign_in_link: z.string() });
+const added = z.object({ sign_in_link: z.string(), personal_key: z.string() });
 const replayed = z.object({ runs: z.array(z.string()) });
 const opened = z.object({ run_id: z.string() });
 const parked = z.object({
@@ -19,6 +19,7 @@ const parked = z.object({
 /** The people and agents of one spec: made by the command line, signed in by their links, as on a first day. */
 export class Office {
   readonly #app: SharedApp;
+  readonly #personalKeys = new Map<string, string>();
 
   constructor(app: SharedApp) {
     this.#app = app;
@@ -29,7 +30,8 @@ export class Office {
     const context: BrowserContext = await browser.newContext({ baseURL: this.#app.origin, colorScheme: "light" });
     const page = await context.newPage();
     const email = `${name.toLowerCase()}.${randomUUID().slice(0, 8)}@hold.example`;
-    const { sign_in_link } = link.parse(this.#holdpoint(["people", "add", email, "--role", role]));
+    const { sign_in_link, personal_key } = added.parse(this.#holdpoint(["people", "add", email, "--role", role]));
+    this.#personalKeys.set(name, personal_key);
     await page.goto(sign_in_link);
     await page.getByRole("button", { name: "Sign in" }).click();
     // The link has signed in; a password is for the next time.
@@ -38,6 +40,24 @@ export class Office {
     await expect(page.getByRole("heading", { name: "Inbox" })).toBeVisible();
     await expect(page.locator("[data-live=live]")).toBeVisible();
     return page;
+  }
+
+  /** Freeze an agent that runs here, over HTTP with the key of a person who has signed in: its runs are theirs to start. */
+  async publish(
+    person: string,
+    name: string,
+    definition: object,
+    tools: readonly string[] = ["write_file"],
+  ): Promise<void> {
+    const key = this.#personalKeys.get(person);
+    if (key === undefined) throw new Error(`nobody is called ${person}`);
+    const { status, json } = await new Agent(this.#app.origin, key, person).call("POST", `/agents/${name}/snapshots`, {
+      provider: "openai",
+      model: name,
+      tools: tools.map((tool) => ({ name: tool })),
+      definition,
+    });
+    if (status !== 201) throw new Error(`${name} was not published: ${JSON.stringify(json)}`);
   }
 
   /** An agent of its own name: a name belongs to the first principal that uses it. */

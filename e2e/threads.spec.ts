@@ -1,6 +1,6 @@
 import { expect, type Page, test } from "@playwright/test";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
-import { type Answer, aCallOf, fakeProvider, publishHosted } from "./hosted-agents";
+import { type Answer, aCallOf, fakeProvider } from "./hosted-agents";
 import { Office, readTicket } from "./office";
 import { type App, forgetFolder, startApp, throwAwayFolder } from "./server";
 
@@ -58,11 +58,7 @@ test.beforeAll(async ({ browser }) => {
   const office = new Office(app);
   thea = await office.person(browser, "Thea", "owner");
   rosa = await office.person(browser, "Rosa", "approver");
-  await publishHosted(
-    app.dataDir,
-    "thea",
-    NAMES.map((name) => ({ name, definition: definitionOf(name) })),
-  );
+  for (const name of NAMES) await office.publish("Thea", name, definitionOf(name));
 });
 
 test.afterAll(async () => {

@@ -2,6 +2,7 @@
 
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import type { RunPage } from "@/lib/protocol/console-run-view";
 import type { ChangeFrame } from "@/lib/protocol/console-view";
 import { noteServerClock, serverNow } from "./server-clock";
 
@@ -85,9 +86,15 @@ class Refresh {
 }
 
 function isAbout([kind, id]: readonly unknown[], data: unknown, runs: ReadonlySet<string>): boolean {
-  if (kind === "run") return typeof id === "string" && runs.has(id);
+  if (kind === "run") return (typeof id === "string" && runs.has(id)) || relativesOf(data).some((run) => runs.has(run));
   if (kind === "ticket") return runs.has(runOf(data) ?? "");
   return LISTS.includes(kind);
+}
+
+/** A run's page shows where the runs that it delegated stand. */
+function relativesOf(page: unknown): readonly string[] {
+  if (typeof page !== "object" || page === null || !("children" in page)) return [];
+  return (page as RunPage).children.map(({ facts }) => facts.run_id);
 }
 
 function runOf(page: unknown): string | null {

@@ -20,6 +20,7 @@ import type { RunPage } from "@/lib/protocol/console-run-view";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { judgeRun } from "@/lib/protocol/verdict";
 import { BatchTables } from "./batch-tables";
+import { DelegatedRuns, WorksFor } from "./relatives";
 import { RunActions } from "./run-actions";
 import { Thread } from "./thread";
 import { verdictIcon } from "./verdict-icon";
@@ -84,6 +85,7 @@ function RunBody({ page, stale }: { readonly page: RunPage; readonly stale: bool
   return (
     <>
       <VerdictSection page={page} />
+      <DelegatedRuns runs={page.children} />
       <BatchTables page={page} />
       <Thread messages={page.messages} />
       <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} told={stale} />
@@ -117,6 +119,11 @@ function VerdictSection({ page }: { readonly page: RunPage }) {
         <Fact name="Agent">
           <Quoted text={page.facts.agent} />
         </Fact>
+        {page.works_for && (
+          <Fact name="Works for">
+            <WorksFor call={page.works_for} />
+          </Fact>
+        )}
         <Fact name="Executor">{page.facts.executor}</Fact>
         <Fact name="Thread">
           <Link className="mono text-link" href={`/threads/${encodeURIComponent(page.thread_id)}`}>

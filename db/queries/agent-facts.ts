@@ -10,7 +10,7 @@ export interface ThreadLine {
 /** What an agent of the worker decides its next step on, besides the run's book: committed facts alone. */
 export interface AgentFacts {
   readonly thread: readonly ThreadLine[];
-  /** Why a person denied a call of the last step, by `call_ref`. */
+  /** Why a call of the last step was denied, cancelled or taken back, by `call_ref`. */
   readonly reasons: ReadonlyMap<string, string>;
   /** Actions of which one call has succeeded in this run. */
   readonly succeeded: ReadonlySet<string>;
@@ -26,7 +26,7 @@ export async function readAgentFacts(
   step: number,
 ): Promise<AgentFacts> {
   return inWorkspace(db, workspace, async (tx) => {
-    const [thread, reasons, actions] = await Promise.all([
+    const [thread, denied, closed, actions] = await Promise.all([
       tx.sql<ThreadLine[]>`
         select seq, source_id, role, content from messages
         where workspace_id = ${workspace} and thread_id = ${threadId} order by seq`.execute(),
@@ -36,13 +36,22 @@ export async function readAgentFacts(
         join calls c on c.workspace_id = t.workspace_id and c.run = t.run and c.call_ref = t.call_ref
         where c.workspace_id = ${workspace} and c.run = ${run} and c.step = ${step} and d.reason is not null
         order by d.decided_at`.execute(),
+      tx.sql<{ callRef: string; reason: string }[]>`
+        select e.event_text::json #>> '{payload,call_ref}' as call_ref, convert_from(k.bytes, 'UTF8') as reason
+        from trace_events e
+        join contents k on k.workspace_id = e.workspace_id and k.kind = 'reason'
+          and k.sha256 = e.event_text::json #>> '{payload,reason,hash}'
+        where e.workspace_id = ${workspace} and e.run = ${run} and e.type in ('ticket_cancelled', 'state_transition')
+          and exists (select from calls c where c.workspace_id = ${workspace} and c.run = ${run} and c.step = ${step}
+            and c.outcome_cause in ('ticket_cancelled', 'withdrawn'))
+        order by e.seq`.execute(),
       tx.sql<{ action: string; succeeded: boolean; attempts: number }[]>`
         select action, coalesce(bool_or(outcome = 'succeeded'), false) as succeeded, sum(attempt) as attempts from calls
         where workspace_id = ${workspace} and run = ${run} group by action`.execute(),
     ]);
     return {
       thread,
-      reasons: new Map(reasons.map((row) => [row.callRef, row.reason])),
+      reasons: new Map([...closed, ...denied].map((row) => [row.callRef, row.reason])),
       succeeded: new Set(actions.filter((row) => row.succeeded).map((row) => row.action)),
       toolAttempts: actions.reduce((sum, row) => sum + row.attempts, 0),
     };

@@ -40,11 +40,11 @@ function hostedContent(tx: Tx) {
     order by s.created_at desc, s.snapshot_id limit 1) s`;
 }
 
-/** Its snapshot's id, by our own id of the agent; null when it does not run here. */
-export async function newestHosted(tx: Tx, agent: string): Promise<string | null> {
+/** Its snapshot's id, by the agent's name; null when no agent of that name runs here. */
+export async function newestHosted(tx: Tx, name: string): Promise<string | null> {
   const [newest] = await tx.sql<{ snapshotId: string }[]>`
     select s.snapshot_id from agents a join ${hostedContent(tx)} on true
-    where a.workspace_id = ${tx.workspace} and a.id = ${agent}`;
+    where a.workspace_id = ${tx.workspace} and a.name = ${name}`;
   return newest?.snapshotId ?? null;
 }
 

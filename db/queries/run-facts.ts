@@ -22,6 +22,8 @@ export interface RunFactsRecord {
   readonly stalledReason: string | null;
   readonly resumeFailed: CanonicalJson | null;
   readonly isDemo: boolean;
+  /** Of the run that delegated this one. */
+  readonly parentCall: string | null;
   readonly steps: number;
   readonly lateEffects: number;
   readonly openTickets: readonly OpenTicketRecord[];
@@ -97,7 +99,7 @@ function ms(
 export function runFactColumns(tx: Tx) {
   return tx.sql`
     select r.id, r.run_id, a.name as agent, r.executor, r.state, r.cause, r.cause_code, r.ended_by, r.ended_at, r.created_at,
-      r.last_seen_at, r.stalled_reason, r.resume_failed, r.is_demo,
+      r.last_seen_at, r.stalled_reason, r.resume_failed, r.is_demo, r.parent_call,
       (select count(*)::int from batches b where b.workspace_id = r.workspace_id and b.run = r.id) as steps,
       (select count(*)::int from calls c where c.workspace_id = r.workspace_id and c.run = r.id and c.late
         and r.cause is not null and c.ended_at > r.ended_at) as late_effects,

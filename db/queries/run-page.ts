@@ -36,6 +36,10 @@ export interface RunPageReading {
   readonly facts: RunFactsRecord;
   readonly threadId: string;
   readonly snapshotId: string;
+  /** Both are null when nobody delegated the run. */
+  readonly parentRunId: string | null;
+  readonly parentAgent: string | null;
+  readonly children: readonly RunFactsRecord[];
   readonly rejectedSignals: number;
   readonly refusals: number;
   readonly events: number;
@@ -46,6 +50,7 @@ export interface RunPageReading {
 }
 
 const STEPS_SHOWN = 20;
+const CHILDREN_SHOWN = 20;
 const MESSAGES_SHOWN = 30;
 const MESSAGE_PREVIEW = 4_000;
 const CALLS_READ = 262_144;
@@ -56,22 +61,37 @@ export async function readRunPage(scope: Scope, workspace: string, runId: string
     const [facts] = await tx.sql<RunFactsRecord[]>`
       ${runFactColumns(tx)} where r.workspace_id = ${tx.workspace} and r.run_id = ${runId}`;
     if (!facts) return null;
-    const [around, calls] = await Promise.all([readAround(tx, facts.id), readCalls(tx, facts.id)]);
+    const [around, calls, children] = await Promise.all([
+      readAround(tx, facts.id),
+      readCalls(tx, facts.id),
+      readChildren(tx, facts.id),
+    ]);
     const messages = await readMessages(tx, around.threadId, MESSAGES_SHOWN);
-    return { facts, ...around, calls, olderBatches: Math.max(0, facts.steps - STEPS_SHOWN), messages };
+    return { facts, ...around, calls, children, olderBatches: Math.max(0, facts.steps - STEPS_SHOWN), messages };
   });
 }
 
-type Around = Pick<RunPageReading, "threadId" | "snapshotId" | "rejectedSignals" | "refusals" | "events" | "now">;
+type Around = Omit<RunPageReading, "facts" | "calls" | "children" | "olderBatches" | "messages">;
 
 async function readAround(tx: Tx, run: string): Promise<Around> {
   const [row] = await tx.sql<Around[]>`
     select r.thread_id, r.snapshot_id, r.rejected_signals, clock_timestamp() as now,
+      parent.run_id as parent_run_id, a.name as parent_agent,
       (select count(*)::int from refusals f where f.workspace_id = r.workspace_id and f.run = r.id) as refusals,
       (select coalesce(max(seq), 0) from trace_events e where e.workspace_id = r.workspace_id and e.run = r.id) as events
-    from runs r where r.workspace_id = ${tx.workspace} and r.id = ${run}`;
+    from runs r
+    left join runs parent on parent.workspace_id = r.workspace_id and parent.id = r.parent_run
+    left join agents a on a.workspace_id = parent.workspace_id and a.id = parent.agent_id
+    where r.workspace_id = ${tx.workspace} and r.id = ${run}`;
   if (!row) throw new Error(`run ${run} went away`);
   return row;
+}
+
+/** The newest runs that it delegated, with all that a verdict on each needs. */
+async function readChildren(tx: Tx, run: string): Promise<RunPageReading["children"]> {
+  return await tx.sql<RunFactsRecord[]>`
+    ${runFactColumns(tx)} where r.workspace_id = ${tx.workspace} and r.parent_run = ${run}
+    order by r.created_at desc, r.id desc limit ${CHILDREN_SHOWN}`;
 }
 
 /** The newest steps, each in model order. */

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { atOnce } from "@/db/testing/at-once";
+import { atOnce, retryingBusy } from "@/db/testing/at-once";
 import { figure } from "@/db/testing/figure";
 import {
   allowed,
@@ -150,12 +150,12 @@ test("38: replacing an allow and beginning it at once: whoever is first", async 
 
 test("39: a hundred begins at once: one is granted, the rest are in progress, and afterwards all get the result", async () => {
   const what = await allowed(world);
-  const outcomes = await Promise.all(Array.from({ length: 100 }, () => begin(world, what)));
+  const outcomes = await Promise.all(Array.from({ length: 100 }, () => retryingBusy(() => begin(world, what))));
   const codes = outcomes.map(codeOf);
   expect(codes.filter((code) => code === "ok")).toHaveLength(1);
   expect(codes.filter((code) => code === "in_progress")).toHaveLength(99);
   await report(world, what, 1, "paid");
-  const after = await Promise.all(Array.from({ length: 100 }, () => begin(world, what)));
+  const after = await Promise.all(Array.from({ length: 100 }, () => retryingBusy(() => begin(world, what))));
   for (const outcome of after) {
     expect(outcome).toMatchObject({ ok: true, value: { value: { granted: false, call: { result: '"paid"' } } } });
   }

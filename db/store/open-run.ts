@@ -3,9 +3,10 @@ import { inWorkspace, type Scope, type Tx } from "@/db/client";
 import { newestHosted } from "@/db/queries/agents";
 import type { CallRef } from "@/lib/protocol/call";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
+import { MOST_DELEGATIONS } from "@/lib/protocol/delegation";
 import type { Instant } from "@/lib/protocol/instant";
 import { may } from "@/lib/protocol/may";
-import type { Caller } from "@/lib/protocol/principal";
+import type { Caller, Role } from "@/lib/protocol/principal";
 import { type Refusal, refusal, refusalAt } from "@/lib/protocol/refusals";
 import type { DelegationOrigin, Executor } from "@/lib/protocol/run";
 import { ok, type Result, refuse } from "@/lib/result";
@@ -26,6 +27,8 @@ export interface RunRequest {
   /** A person of the workspace, by id or e-mail; they may not approve what is done in their name. */
   readonly onBehalfOf: string | null;
   readonly parent: { readonly runId: string; readonly call: string } | null;
+  /** Refuse with `invalid_body` an agent that does not run here, instead of opening a run that nothing moves. */
+  readonly mustRunHere?: boolean;
   readonly isDemo?: boolean;
 }
 
@@ -55,10 +58,16 @@ export async function openRun(scope: Scope, caller: Caller, request: RunRequest)
 
 async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Opening> {
   const verb = request.executor === "cli" ? "drive_cli_run" : "open_run";
-  if (may(caller, verb) === "no" && caller.kind !== "system") return refuse(refusal("not_permitted"));
+  const role = caller.kind === "person" ? await roleOf(tx, caller.person) : caller.role;
+  if (may({ kind: caller.kind, role }, verb) === "no" && caller.kind !== "system")
+    return refuse(refusal("not_permitted"));
+  const newest = request.executor === "worker" ? await newestHosted(tx, request.agent) : null;
+  // Before the name is taken: whoever misspells one must not own it.
+  if (request.mustRunHere && newest === null)
+    return refuse(refusalAt("invalid_body", "agent", "no agent of this name runs here"));
   const agentId = await agentFor(tx, caller, request.agent);
   if (agentId === null) return refuse(refusal("not_permitted", {}, "this agent's name belongs to another principal"));
-  const snapshot = await snapshotFor(tx, agentId, request);
+  const snapshot = await snapshotFor(tx, agentId, request, newest);
   if (!snapshot) return refuse(refusal("snapshot_mismatch", { supplied: request.snapshotId }));
   const { snapshotId } = snapshot;
   const parent = await parentFor(tx, caller, request);
@@ -92,10 +101,18 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
     })} on conflict (workspace_id, run_id) do nothing returning created_at`;
   if (!row) return refuse(await runExists(tx, caller, runId));
   tx.touched.add(id);
+  if (parentColumns.parentRun !== null) tx.touched.add(parentColumns.parentRun);
   if (request.input !== null)
     await addMessages(tx, threadId, [{ id: `input:${runId}`, role: "user", text: request.input }]);
   if (snapshot.runsHere && request.executor === "worker") await enqueueStart(tx, { id, runId, agentId, threadId });
   return ok({ id, runId, threadId, snapshotId, executor: request.executor, at: row.createdAt });
+}
+
+/** Read anew: a right that was lost a moment ago counts, and a worker that opens a child for a person does not know it. */
+async function roleOf(tx: Tx, person: string | null): Promise<Role | null> {
+  const [member] = await tx.sql<{ role: Role }[]>`
+    select role from members where workspace_id = ${tx.workspace} and person_id = ${person} and disabled_at is null`;
+  return member?.role ?? null;
 }
 
 interface ChosenSnapshot {
@@ -103,14 +120,18 @@ interface ChosenSnapshot {
   readonly runsHere: boolean;
 }
 
-async function snapshotFor(tx: Tx, agentId: string, request: RunRequest): Promise<ChosenSnapshot | undefined> {
+async function snapshotFor(
+  tx: Tx,
+  agentId: string,
+  request: RunRequest,
+  newest: string | null,
+): Promise<ChosenSnapshot | undefined> {
   if (request.snapshotId !== null) {
     const [known] = await tx.sql<ChosenSnapshot[]>`
       select snapshot_id, definition is not null as runs_here from agent_snapshots
       where workspace_id = ${tx.workspace} and agent_id = ${agentId} and snapshot_id = ${request.snapshotId}`;
     return known;
   }
-  const newest = request.executor === "worker" ? await newestHosted(tx, agentId) : null;
   if (newest !== null) return { snapshotId: newest, runsHere: true };
   return { ...(await insertSnapshot(tx, agentId, request.agent, EMPTY_SNAPSHOT)), runsHere: false };
 }
@@ -143,7 +164,10 @@ interface Parent {
 
 const NO_PARENT: Parent = { actsFor: null, parentRun: null, parentCall: null, rootRun: null, depth: 0, origin: null };
 
-/** A parent is a run of the same principal, still alive, with that call; the origin is frozen here. Source: [S0]. */
+/**
+ * A parent is a run of the same principal, still alive, with that call; the origin is frozen here. Its row is shared until this
+ * commits, so that its end either refuses the child or tells it. Source: [S0], protocol §8 "the finish boundary".
+ */
 async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promise<Result<Parent, Refusal>> {
   if (parent === null) return ok(NO_PARENT);
   const [run] = await tx.sql<
@@ -162,9 +186,14 @@ async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promis
     from runs r
     join calls c on c.workspace_id = r.workspace_id and c.run = r.id and c.call_ref = ${parent.call}
     left join runs root on root.workspace_id = r.workspace_id and root.id = r.root_run
-    where r.workspace_id = ${tx.workspace} and r.run_id = ${parent.runId} and r.principal_id = ${caller.principal}`;
+    where r.workspace_id = ${tx.workspace} and r.run_id = ${parent.runId} and r.principal_id = ${caller.principal}
+    for share of r`;
   if (!run) return refuse(refusal("unknown_run"));
   if (run.cause !== null) return refuse(refusal("run_ended", { ended: { cause: run.cause } }));
+  if (run.depth >= MOST_DELEGATIONS) {
+    const detail = `a chain of delegated runs has at most ${MOST_DELEGATIONS} behind its first`;
+    return refuse(refusalAt("invalid_body", "parent", detail));
+  }
   const origin: DelegationOrigin = {
     parent_run_id: parent.runId,
     parent_call_ref: run.callRef,

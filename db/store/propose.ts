@@ -29,7 +29,8 @@ export interface CallRequest {
   readonly action: string;
   readonly args: JsonValue;
   readonly output: JsonValue;
-  readonly target: "permission" | "client_execution";
+  /** `delegation`: the worker opens a run of another agent and answers with its end. Nobody else can ask for it. */
+  readonly target: "permission" | "client_execution" | "delegation";
   readonly declaredClass: IdempotencyClass | null;
   readonly mcpServer: string | null;
   readonly why: string | null;

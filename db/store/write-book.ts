@@ -5,7 +5,7 @@ import { canonicalJson } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import { callChanges, newCallRow } from "./call-rows";
 import { keepContents } from "./contents";
-import { enqueueResumes } from "./mailbox/enqueue";
+import { enqueueNotices, enqueueResumes } from "./mailbox/enqueue";
 import { newTicketRow, ticketChanges } from "./ticket-rows";
 
 /**
@@ -98,5 +98,6 @@ async function updateRun(tx: Tx, book: Book): Promise<void> {
   if (book.cancelsQueuedJobs) {
     await tx.sql`update jobs set status = 'Cancelled', updated_at = clock_timestamp()
       where workspace_id = ${tx.workspace} and run = ${run.id} and status = 'Queued'`;
+    await enqueueNotices(tx, run);
   }
 }

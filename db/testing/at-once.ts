@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import { Busy } from "@/db/client";
 import type { World } from "./world";
 
 /**
@@ -28,6 +29,17 @@ export async function atOnce<Answers extends readonly unknown[]>(
     return (await Promise.all(started)) as unknown as Answers;
   } finally {
     await Promise.all([holder.end(), watcher.end()]);
+  }
+}
+
+/** `busy` says that nothing was done and that it may be tried again: on a slow machine a long queue hears it, and does. */
+export async function retryingBusy<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Busy)) throw error;
+    }
   }
 }
 

@@ -26,6 +26,19 @@ describe("an agent's definition", () => {
     expect(checkDefinition(definition, [])).toMatchObject({ ok: false, refusal: { code: "invalid_body", path } });
   });
 
+  test.each<[string, string, string]>([
+    ["a tool that it does not have", "call_home", "call_home is no tool of the agent"],
+    ["an action of the gateway", "write_file", "write_file is done by the action gateway"],
+  ])("that delegates %s is refused", (_what, action, detail) => {
+    const checked = checkDefinition({ ...REACT, delegates: { [action]: "clerk" } }, [{ name: "write_file" }]);
+    expect(checked).toMatchObject({ ok: false, refusal: { path: "definition.delegates", detail } });
+  });
+
+  test("that delegates a tool of its own is frozen", () => {
+    const checked = checkDefinition({ ...REACT, delegates: { ask_clerk: "clerk" } }, [{ name: "ask_clerk" }]);
+    expect(checked.ok).toBe(true);
+  });
+
   test("beside a tool of the reserved name is refused", () => {
     const checked = checkDefinition(REACT, [{ name: "look" }, { name: "request_user_input" }]);
     expect(checked).toMatchObject({ ok: false, refusal: { code: "invalid_body", path: "tools" } });

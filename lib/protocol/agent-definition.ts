@@ -3,8 +3,10 @@ import { ok, type Result, refuse } from "@/lib/result";
 import { stored } from "./book/stored";
 import { BATCH_MODES, COUPLINGS, RESUME_MODES } from "./call";
 import { type CanonicalJson, canonicalJson, type JsonValue } from "./canonical-json";
+import { isGatewayAction } from "./gateway-actions";
 import { type Refusal, refusalAt } from "./refusals";
 import { ASK_TOOL } from "./signal";
+import { agentName } from "./wire/agents";
 import { actionName, json, textOf } from "./wire/parts";
 
 export const CONTROLLERS = ["react", "plan_and_execute", "workflow"] as const;
@@ -49,6 +51,8 @@ const shared = {
   batch_mode: z.enum(BATCH_MODES).optional(),
   coupling: z.enum(COUPLINGS).optional(),
   resume_modes: z.record(actionName, z.enum(RESUME_MODES)).optional(),
+  /** Tools that another agent answers: a call of one opens a run of that agent, and waits for its end. */
+  delegates: z.record(actionName, agentName).optional(),
   /** A wait for a person needs an object: one of these tools must have succeeded in the run before. */
   needs_object: z.array(actionName).min(1).max(100).optional(),
 };
@@ -69,9 +73,19 @@ export function checkDefinition(
     return refuse(refusalAt("invalid_body", "tools", `the name ${ASK_TOOL} is reserved`));
   }
   const read = definition.safeParse(value);
-  if (read.success) return ok(canonicalJson(value));
-  const [first] = read.error.issues;
-  return refuse(refusalAt("invalid_body", ["definition", ...(first?.path ?? [])].join("."), first?.message));
+  if (!read.success) {
+    const [first] = read.error.issues;
+    return refuse(refusalAt("invalid_body", ["definition", ...(first?.path ?? [])].join("."), first?.message));
+  }
+  for (const action of Object.keys(read.data.delegates ?? {})) {
+    const fault = isGatewayAction(action)
+      ? "is done by the action gateway"
+      : tools.some((tool) => tool.name === action)
+        ? null
+        : "is no tool of the agent";
+    if (fault !== null) return refuse(refusalAt("invalid_body", "definition.delegates", `${action} ${fault}`));
+  }
+  return ok(canonicalJson(value));
 }
 
 /** Our own writing, read back from a frozen snapshot. Throws on anything else: it was tampered with. */

@@ -116,6 +116,12 @@ export interface BatchView {
   readonly calls: readonly BatchCall[];
 }
 
+/** A run that this one delegated, and the call whose result it is. */
+export interface ChildView {
+  readonly call_ref: string;
+  readonly facts: RunFacts;
+}
+
 export interface RunPage {
   readonly now_ms: number;
   readonly workspace_id: string;
@@ -124,6 +130,10 @@ export interface RunPage {
   readonly is_demo: boolean;
   readonly thread_id: string;
   readonly snapshot_id: string;
+  /** The call that this run works for; null when nobody delegated it. */
+  readonly works_for: { readonly run_id: string; readonly agent: string; readonly call_ref: string } | null;
+  /** Newest first. */
+  readonly children: readonly ChildView[];
   readonly rejected_signals: number;
   readonly refusals: number;
   readonly events: number;

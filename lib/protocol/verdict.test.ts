@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CASES } from "./fixtures/verdict-cases";
-import { MINUTE, NOW, RUN } from "./fixtures/verdict-facts";
+import { MINUTE, NOW, RUN, TICKET } from "./fixtures/verdict-facts";
 import { plainText } from "./sentence";
 import { judgeRun } from "./verdict";
 import { VERDICT_KINDS } from "./verdict-words";
@@ -16,6 +16,16 @@ test.each(CASES)("the verdict says why a run is not moving when $when", ({ run, 
   expect(plainText(verdict.sentence, spell)).toBe(sentence);
   expect(verdict.action?.kind ?? null).toBe(action);
   expect(plainText(verdict.brief, spell)).toBe(brief);
+});
+
+test("a call that another run works for has no ticket to open: that run says what it waits for", () => {
+  const ticket = { ...TICKET, reason: "delegation", action: "ask_clerk", deadline_ms: null };
+  const { sentence, brief, action } = judgeRun({ ...RUN, executor: "worker", open_tickets: [ticket] }, NOW);
+  expect([plainText(sentence, spell), plainText(brief, spell), action]).toEqual([
+    "Waiting for the run that ask_clerk was delegated to, asked T-5, 5 min ago. It has no deadline.",
+    "awaiting a delegated run since T-5",
+    null,
+  ]);
 });
 
 test("every kind of verdict has its case", () => {

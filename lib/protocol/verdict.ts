@@ -102,7 +102,10 @@ function openTicket(run: RunFacts, ticket: OpenTicketFacts, nowMs: number): RunV
       ...(wait.kind === "awaiting_agent" ? seen(run) : []),
     ],
     step: wait.step,
-    action: wait.step === null ? null : { kind: "open_ticket", ticket_id: ticket.ticket_id },
+    action:
+      wait.kind === "awaiting_agent" || wait.step === null
+        ? null
+        : { kind: "open_ticket", ticket_id: ticket.ticket_id },
     brief: say`${wait.brief} since ${time(ticket.opened_ms)}`,
   };
 }
@@ -142,7 +145,11 @@ function waitFor(ticket: OpenTicketFacts): Wait {
     case "client_execution":
       return agent(say`its own agent, which runs ${quoted(ticket.action)} itself`);
     case "delegation":
-      return agent(say`the agent that works for ${quoted(ticket.action)}`);
+      return {
+        ...agent(say`the run that ${quoted(ticket.action)} was delegated to`),
+        brief: "awaiting a delegated run",
+        step: say`see below what that run waits for.`,
+      };
     case "external_event":
       return agent(say`an event that its own agent reports`);
     default:

@@ -3,6 +3,7 @@ import { type FrozenAgent, type RunProgress, readProgress } from "@/db/queries/r
 import { beginClaimed, completeCall } from "@/db/store/execute";
 import type { ClaimedJob } from "@/db/store/mailbox/claim";
 import { catalogOf } from "@/db/store/snapshots";
+import { readDefinition } from "@/lib/protocol/agent-definition";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { isTerminal } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
@@ -11,6 +12,7 @@ import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import type { Result } from "@/lib/result";
 import { takeTurn } from "./agent-loop";
+import { tendChildren } from "./delegation";
 import type { FailAt } from "./failpoint";
 import type { Effect, Reach } from "./gateway/effect";
 import { perform } from "./gateway/gateway";
@@ -53,6 +55,7 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
       if (later) return later;
       continue;
     }
+    if (await tendDelegated(context, progress)) continue;
     if (progress.book.calls().some((call) => !isTerminal(call)) || progress.book.openTickets().length > 0) return DONE;
     if (progress.snapshot.definition !== null) {
       const moved = await takeTurn(context, agentOf(context, progress), progress);
@@ -76,6 +79,12 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
     if (next.value === "finished") return DONE;
   }
   return { kind: "later", inMs: 0 };
+}
+
+async function tendDelegated(context: Advancing, progress: RunProgress): Promise<boolean> {
+  const { definition } = progress.snapshot;
+  const delegates = definition === null ? undefined : readDefinition(definition).delegates;
+  return delegates !== undefined && tendChildren(context, agentOf(context, progress), progress, delegates);
 }
 
 /** The run's own principal: an agent that runs here has no key at hand, so its worker speaks for it. */

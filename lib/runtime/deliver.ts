@@ -1,3 +1,4 @@
+import { readProgress } from "@/db/queries/run-progress";
 import type { ClaimedJob } from "@/db/store/mailbox/claim";
 import { cancel } from "@/db/store/operate";
 import { stored } from "@/lib/protocol/book/stored";
@@ -16,7 +17,7 @@ export async function deliver(context: Advancing, job: ClaimedJob): Promise<Deli
     case "cancel":
       return cancelFor(context, job);
     case "notice":
-      return never("nothing here can read this notice");
+      return heed(context, job);
     case "request":
       return never(
         "no agent of this name runs here: publish it with a definition, or let a worker over HTTP claim the job",
@@ -28,6 +29,19 @@ export async function deliver(context: Advancing, job: ClaimedJob): Promise<Deli
 
 function never(why: string): Delivered {
   return { kind: "never", why };
+}
+
+/**
+ * A relative of the run has ended. What works for a run that is over is not wanted any more; everything else is in the tables, for
+ * the run's next look. Source: interleavings 30 and 31.
+ */
+async function heed(context: Advancing, job: ClaimedJob): Promise<Delivered> {
+  const { run, runId } = job;
+  if (run === null || runId === null) return never("a notice names its run");
+  const progress = await readProgress(context.db, job.workspace, run);
+  if (!progress?.book.run.parentEnded) return advanceRun(context, run);
+  await cancel(context.db, context.system, runId, "the run that it works for has ended", "not_wanted");
+  return { kind: "done" };
 }
 
 /** End the run. One that has ended meanwhile stays as it ended: the refusal is in its trace. */

@@ -110,7 +110,10 @@ async function proposeTools(
   return proposed.ok ? "goes_on" : afterRefusal(tx, state, proposed.refusal.code);
 }
 
-function callOf({ callId, action, args, output, why }: Tool, { resume_modes: modes }: AgentDefinition): CallRequest {
+function callOf(
+  { callId, action, args, output, why }: Tool,
+  { resume_modes: modes, delegates }: AgentDefinition,
+): CallRequest {
   const mode = modes && Object.hasOwn(modes, action) ? modes[action] : undefined;
   return {
     ...PLAIN_CALL,
@@ -119,6 +122,7 @@ function callOf({ callId, action, args, output, why }: Tool, { resume_modes: mod
     args,
     output,
     why,
+    target: delegates && Object.hasOwn(delegates, action) ? "delegation" : "permission",
     resumeMode: mode ?? "replay_tool_call",
   };
 }

@@ -1,11 +1,9 @@
 import "server-only";
-import { inWorkspace } from "@/db/client";
-import { findAgent, newestHosted } from "@/db/queries/agents";
 import { openRun } from "@/db/store/open-run";
 import type { StartRequest } from "@/lib/protocol/console-thread-view";
 import type { Caller } from "@/lib/protocol/principal";
-import { type Refusal, refusalAt } from "@/lib/protocol/refusals";
-import { ok, type Result, refuse } from "@/lib/result";
+import type { Refusal } from "@/lib/protocol/refusals";
+import { ok, type Result } from "@/lib/result";
 import { database } from "./database";
 
 /** Start a run of the agent's newest content that runs here. Its thread has the run's own id. */
@@ -13,20 +11,16 @@ export async function startFromConsole(
   caller: Caller,
   { run_id, agent, message }: StartRequest,
 ): Promise<Result<{ readonly thread_id: string }, Refusal>> {
-  const started = await inWorkspace(await database(), caller.workspace, async (tx) => {
-    const known = await findAgent(tx, caller.workspace, agent);
-    const snapshotId = known === null ? null : await newestHosted(tx, known);
-    if (snapshotId === null) return refuse(refusalAt("invalid_body", "agent", "no agent of this name runs here"));
-    return openRun(tx, caller, {
-      runId: run_id,
-      agent,
-      snapshotId,
-      threadId: null,
-      input: message,
-      executor: "worker",
-      onBehalfOf: null,
-      parent: null,
-    });
+  const started = await openRun(await database(), caller, {
+    runId: run_id,
+    agent,
+    snapshotId: null,
+    mustRunHere: true,
+    threadId: null,
+    input: message,
+    executor: "worker",
+    onBehalfOf: null,
+    parent: null,
   });
   if (started.ok) return ok({ thread_id: started.value.threadId });
   // The same press again, whose first answer was lost: the run that it started is told to its own principal alone.

@@ -122,6 +122,28 @@ export async function enqueueStart(tx: Tx, run: JobRun, origin: JobOrigin = "Int
   await insertJob(tx, { ...ofRun(run), kind: "resume", origin, dedupeKey: `start:${run.runId}` });
 }
 
+/**
+ * What a run that has just ended owes its relatives: its parent looks at it again, its children are told. Jobs of theirs, so that
+ * no verb holds two runs. A parent that is over already wants to hear nothing. Source: protocol §5 "Locks", §8.
+ */
+export async function enqueueNotices(tx: Tx, ended: RunFacts): Promise<void> {
+  const relatives = await tx.sql<{ id: string; runId: string; agentId: string; threadId: string }[]>`
+    select r.id, r.run_id, r.agent_id, r.thread_id from runs r
+    where r.workspace_id = ${tx.workspace} and r.cause is null and (r.parent_run = ${ended.id}
+      or (r.executor = 'worker' and r.id = (select parent_run from runs where workspace_id = ${tx.workspace} and id = ${ended.id})))`;
+  for (const { id, agentId, threadId } of relatives) {
+    await insertJob(tx, {
+      mailboxId: threadId,
+      agentId,
+      kind: "notice",
+      origin: "Internal",
+      run: id,
+      parentRunId: ended.delegation?.parent_run_id ?? null,
+      dedupeKey: `ended:${ended.id}:${id}`,
+    });
+  }
+}
+
 function ofRun(run: JobRun) {
   return { mailboxId: run.threadId, agentId: run.agentId, run: run.id };
 }

@@ -202,7 +202,8 @@ export function settle(
   if (result.kind === "permission" && result.decision === "deny" && ticket.onDeny === "stop_run" && !book.run.cause) {
     book.end("stopped", "denied");
   }
-  if (AWAIT_RULES[ticket.reason].answeredBy !== "own_agent") {
+  // Whoever answers for itself goes on by itself. A delegated call's answer comes from another run, so somebody must look.
+  if (AWAIT_RULES[ticket.reason].answeredBy !== "own_agent" || ticket.reason === "delegation") {
     book.enqueue({ dedupeKey: `resume:${ticket.id}`, ticketId: ticket.id });
   }
 }

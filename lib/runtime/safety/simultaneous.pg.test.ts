@@ -4,6 +4,7 @@ import path from "node:path";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decideTicket } from "@/db/store/decide";
+import { retryingBusy } from "@/db/testing/at-once";
 import { figure } from "@/db/testing/figure";
 import { aCall, codeOf, newWorld, openTestRun, park, verdict, type World } from "@/db/testing/world";
 import { Worker } from "@/lib/runtime/worker";
@@ -35,7 +36,9 @@ test("200 runs × 100 simultaneous Allows: 200 decisions, 200 effects, every ref
     const clicks = await Promise.all(Array.from({ length: CLICKS }, () => verdict(world, { id: ticket }, "allow")));
     const people = [world.approver, world.approver2, world.owner];
     const outcomes = await Promise.all(
-      clicks.map((click, index) => decideTicket(world.db, people[index % 3] ?? world.approver, ticket, click)),
+      clicks.map((click, index) =>
+        retryingBusy(() => decideTicket(world.db, people[index % 3] ?? world.approver, ticket, click)),
+      ),
     );
     codes.push(...outcomes.map(codeOf));
   }

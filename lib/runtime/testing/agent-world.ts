@@ -16,7 +16,8 @@ import { stored } from "@/lib/protocol/book/stored";
 import { canonicalJson, isObject, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import { ok, type Result, refuse } from "@/lib/result";
-import { type Advanced, advanceRun } from "@/lib/runtime/advance";
+import type { Advanced } from "@/lib/runtime/advance";
+import { deliver } from "@/lib/runtime/deliver";
 import type { FailAt } from "@/lib/runtime/failpoint";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "@/lib/runtime/model/model";
 
@@ -96,7 +97,7 @@ export class AgentWorld {
   }
 
   /** Do every job that is due, as a worker does. Gives what became of each. */
-  async drive(model: Model | null): Promise<Advanced[]> {
+  async drive(model: Model | null | ((name: string) => Model)): Promise<Advanced[]> {
     const done: Advanced[] = [];
     for (let job = await this.next(); job; job = await this.next()) {
       const advanced = await this.advance(job, model);
@@ -107,8 +108,12 @@ export class AgentWorld {
     return done;
   }
 
-  async advance(job: ClaimedJob, model: Model | null, failAt: FailAt = () => undefined): Promise<Advanced> {
-    if (job.run === null) throw new Error("a job without a run");
+  /** What a worker does with one job. A function gives each agent its model, by the name that its snapshot has. */
+  async advance(
+    job: ClaimedJob,
+    model: Model | null | ((name: string) => Model),
+    failAt: FailAt = () => undefined,
+  ): Promise<Advanced> {
     const context = {
       db: this.world.db,
       system: { ...this.world.system, surface: "worker" as const },
@@ -117,9 +122,16 @@ export class AgentWorld {
       reach: { writeRoots: [this.folder] },
       failAt,
       stop: new AbortController().signal,
-      ...(model ? { modelFor: () => ok(model) } : {}),
+      ...(model
+        ? {
+            modelFor: (snapshot: { readonly model: string | null }) =>
+              ok(typeof model === "function" ? model(snapshot.model ?? "") : model),
+          }
+        : {}),
     };
-    return advanceRun(context, job.run);
+    const delivered = await deliver(context, job);
+    if (delivered.kind === "never") throw new Error(delivered.why);
+    return delivered;
   }
 
   private async next(): Promise<ClaimedJob | undefined> {

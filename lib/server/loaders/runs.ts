@@ -60,6 +60,15 @@ function runPage(caller: Caller, reading: RunPageReading): RunPage {
     is_demo: reading.facts.isDemo,
     thread_id: reading.threadId,
     snapshot_id: reading.snapshotId,
+    works_for:
+      reading.parentRunId === null
+        ? null
+        : {
+            run_id: reading.parentRunId,
+            agent: reading.parentAgent ?? "",
+            call_ref: reading.facts.parentCall ?? "",
+          },
+    children: reading.children.map((child) => ({ call_ref: child.parentCall ?? "", facts: runFacts(child) })),
     rejected_signals: reading.rejectedSignals,
     refusals: reading.refusals,
     events: reading.events,

@@ -1,0 +1,102 @@
+"use client";
+
+import Link from "next/link";
+import { ShortHash } from "@/components/console/hash";
+import { Quoted } from "@/components/console/pieces";
+import { Sentence } from "@/components/console/sentence";
+import { useServerSecond } from "@/components/console/server-clock";
+import { Status, TONE_CLASS } from "@/components/console/status";
+import { runLook } from "@/components/console/status-table";
+import type { ChildView, RunPage } from "@/lib/protocol/console-run-view";
+import { judgeRun } from "@/lib/protocol/verdict";
+import { verdictIcon } from "./verdict-icon";
+
+/** The call whose result this run will be. */
+export function WorksFor({ call }: { readonly call: NonNullable<RunPage["works_for"]> }) {
+  return (
+    <span>
+      <Quoted text={call.agent} />, call <span className="mono">{call.call_ref}</span> of{" "}
+      <RunLink runId={call.run_id} />
+    </span>
+  );
+}
+
+/** The runs that this one waits for, each with what it waits for itself. */
+export function DelegatedRuns({ runs }: { readonly runs: readonly ChildView[] }) {
+  if (runs.length === 0) return null;
+  return (
+    <section aria-labelledby="delegated">
+      <div className="flex min-h-[38px] items-center gap-2 border-y border-border px-[var(--gutter)]">
+        <h2 className="font-semibold" id="delegated">
+          Delegated runs
+        </h2>
+        <span className="text-muted-foreground">each gives the result of one call</span>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
+      <section className="scroll-x" aria-label="Delegated runs table" tabIndex={0}>
+        <table className="data-table roomy stack-md runs-table">
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Agent</th>
+              <th scope="col">State</th>
+              <th scope="col">Why</th>
+              <th scope="col">Call</th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.map((child) => (
+              <ChildLine key={child.facts.run_id} child={child} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+function ChildLine({ child: { call_ref, facts } }: { readonly child: ChildView }) {
+  const verdict = judgeRun(facts, useServerSecond());
+  const look = runLook(facts.state, facts.cause);
+  const Icon = verdict.kind === "ended" ? look.icon : verdictIcon(verdict.kind);
+  return (
+    <tr>
+      <td>
+        <RunLink runId={facts.run_id} />
+      </td>
+      <td className="text-muted-foreground">
+        <span className="inline-block max-w-[20ch] overflow-hidden text-ellipsis align-bottom">
+          <Quoted text={facts.agent} />
+        </span>
+      </td>
+      <td>
+        <Status look={look} dense />
+      </td>
+      <td className="fill">
+        <span className={`status ${TONE_CLASS[verdict.tone]} max-w-full text-muted-foreground`}>
+          <Icon className="icon icon-sm" aria-hidden="true" />
+          <span>
+            <Sentence parts={verdict.brief} />
+          </span>
+        </span>
+        {verdict.action?.kind === "open_ticket" && (
+          <>
+            {" "}
+            <Link className="text-link" href={`/tickets/${encodeURIComponent(verdict.action.ticket_id)}`}>
+              Open ticket
+            </Link>
+          </>
+        )}
+      </td>
+      <td className="mono text-muted-foreground">{call_ref}</td>
+    </tr>
+  );
+}
+
+function RunLink({ runId }: { readonly runId: string }) {
+  return (
+    <Link className="mono text-link" href={`/runs/${encodeURIComponent(runId)}`} prefetch={false}>
+      {runId.length > 24 ? <ShortHash value={runId} /> : <Quoted text={runId} />}
+    </Link>
+  );
+}
