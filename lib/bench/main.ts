@@ -8,32 +8,39 @@ import { addPerson, ensureWorkspace, makeKeyFor } from "@/db/store/identity";
 import { openDatabase } from "@/lib/cli/database";
 import { readSettings } from "@/lib/cli/env";
 import type { Caller } from "@/lib/protocol/principal";
-import { measureInbox } from "./inbox";
-import { measureLatency } from "./latency";
 import { LIMIT_SCHEMA } from "./limit";
-import { median } from "./load";
-import { type Bench, type Compared, compareVerbs, costOfApproval } from "./verbs";
+import { DRAINER, serveDrains } from "./queues/drainers";
+import { SECTIONS } from "./sections";
+import type { Bench } from "./verbs";
 
-const ROUNDS = 3;
-const TIMES = 400;
-const TICKETS = 100_000;
+interface Program {
+  readonly root: string;
+  readonly words: readonly string[];
+}
 
-/** `npm run bench`: our verbs beside PostgreSQL writing the same rows by hand, on one server with durable settings, in one run. */
-export async function main({ root }: { readonly root: string }): Promise<number> {
+/**
+ * `npm run bench`: what we do beside PostgreSQL doing the same by hand, on one server with durable settings, in one run. Words name
+ * the sections that are wanted; none: all of them.
+ */
+export async function main({ root, words }: Program): Promise<number> {
+  if (words[0] === DRAINER) return serveDrains();
+  const unknown = words.find((word) => !(word in SECTIONS));
+  if (unknown !== undefined)
+    throw new Error(`There is no section "${unknown}". Sections: ${Object.keys(SECTIONS).join(", ")}`);
   const dataDir = mkdtempSync(path.join(os.tmpdir(), "holdpoint-bench-"));
   chmodSync(dataDir, 0o755);
   const settings = { ...readSettings(root), dataDir };
   const database = await openDatabase(settings, root, (line) => process.stderr.write(`${line}\n`));
   const notifier = new Notifier(database.url);
   const db = await connect(database.url, { role: "holdpoint_worker", max: 20, onCommit: notifier.tell });
-  const admin = postgres(ownersUrl(database.embedded?.adminUrl ?? settings.migrateUrl ?? database.url, database.url), {
-    max: 16,
-    onnotice: () => undefined,
-  });
+  const ownerUrl = ownersUrl(database.embedded?.adminUrl ?? settings.migrateUrl ?? database.url, database.url);
+  const admin = postgres(ownerUrl, { max: 16, onnotice: () => undefined });
   try {
     await admin.unsafe(LIMIT_SCHEMA);
     const bench: Bench = { db, admin, ...(await callers(db)) };
-    await report(bench, database.url);
+    for (const [word, section] of Object.entries(SECTIONS)) {
+      if (words.length === 0 || words.includes(word)) await section({ bench, url: database.url, ownerUrl });
+    }
   } finally {
     await notifier.close();
     await Promise.all([db.close(), admin.end()]);
@@ -75,42 +82,4 @@ async function callers(db: Bench["db"]): Promise<{ agent: Caller; approver: Call
       surface: "console",
     },
   };
-}
-
-async function report(bench: Bench, url: string): Promise<void> {
-  await compareVerbs(bench, 4, 50);
-  say("| verb | clients | ours a second | by hand a second | ours / by hand |");
-  say("|---|---|---|---|---|");
-  for (const clients of [1, 16]) {
-    const rounds: (readonly Compared[])[] = [];
-    for (let round = 0; round < ROUNDS; round += 1)
-      rounds.push(await compareVerbs(bench, clients, clients === 1 ? TIMES / 2 : TIMES * 2));
-    for (const [index, { verb }] of (rounds[0] ?? []).entries()) {
-      const of = (pick: (compared: Compared) => number) =>
-        median(rounds.flatMap((round) => (round[index] ? [pick(round[index])] : [])));
-      const ratio = of(({ ours, limit }) => ours.perSecond / limit.perSecond);
-      say(
-        `| ${verb} | ${clients} | ${of((c) => c.ours.perSecond).toFixed(0)} | ${of((c) => c.limit.perSecond).toFixed(0)} | ${ratio.toFixed(2)} |`,
-      );
-    }
-  }
-  // Without a notifier: its notices are commits too, but flush nothing and hold nobody up.
-  const quiet = await connect(url, { role: "holdpoint_worker", max: 2 });
-  const cost = await costOfApproval({ ...bench, db: quiet }, 100).finally(() => quiet.close());
-  say(
-    `\none approval of a client run: ${cost.commits.toFixed(1)} write commits, ${cost.rows.toFixed(1)} rows, ${(cost.walBytes / 1_024).toFixed(1)} KiB of WAL`,
-  );
-  const latency = await measureLatency(bench, url, 100);
-  say(
-    `Allow clicked → the worker's file is there, idle: p50 ${latency.p50.toFixed(1)} ms, p99 ${latency.p99.toFixed(1)} ms`,
-  );
-  const inbox = await measureInbox(bench, TICKETS);
-  say(
-    `inbox with ${TICKETS} open tickets: first page ${inbox.first.toFixed(1)} ms, at 90 % depth ${inbox.deep.toFixed(1)} ms, ` +
-      `the counts beside it ${inbox.counts.toFixed(1)} ms; the bare keyset query by hand ${inbox.byHand.toFixed(1)} ms`,
-  );
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
