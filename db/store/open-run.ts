@@ -5,6 +5,7 @@ import type { CallRef } from "@/lib/protocol/call";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { MOST_DELEGATIONS } from "@/lib/protocol/delegation";
 import type { Instant } from "@/lib/protocol/instant";
+import type { JobOrigin } from "@/lib/protocol/mailbox-job";
 import { may } from "@/lib/protocol/may";
 import type { Caller, Role } from "@/lib/protocol/principal";
 import { type Refusal, refusal, refusalAt } from "@/lib/protocol/refusals";
@@ -30,6 +31,8 @@ export interface RunRequest {
   /** Refuse with `invalid_body` an agent that does not run here, instead of opening a run that nothing moves. */
   readonly mustRunHere?: boolean;
   readonly isDemo?: boolean;
+  /** Of the first look at a run that runs here; absent: as its caller and its parent say. */
+  readonly origin?: JobOrigin;
 }
 
 export interface OpenedRun {
@@ -104,7 +107,8 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
   if (parentColumns.parentRun !== null) tx.touched.add(parentColumns.parentRun);
   if (request.input !== null)
     await addMessages(tx, threadId, [{ id: `input:${runId}`, role: "user", text: request.input }]);
-  if (snapshot.runsHere && request.executor === "worker") await enqueueStart(tx, { id, runId, agentId, threadId });
+  if (snapshot.runsHere && request.executor === "worker")
+    await enqueueStart(tx, { id, runId, agentId, threadId }, request.origin ?? originOf(caller, request));
   return ok({ id, runId, threadId, snapshotId, executor: request.executor, at: row.createdAt });
 }
 
@@ -113,6 +117,12 @@ async function roleOf(tx: Tx, person: string | null): Promise<Role | null> {
   const [member] = await tx.sql<{ role: Role }[]>`
     select role from members where workspace_id = ${tx.workspace} and person_id = ${person} and disabled_at is null`;
   return member?.role ?? null;
+}
+
+/** A person's request is a user's, an agent's own is one of agents; what a run or we ourselves ask for is internal. */
+function originOf({ kind }: Caller, { parent }: RunRequest): JobOrigin {
+  if (parent !== null) return "Internal";
+  return kind === "person" ? "User" : kind === "agent" ? "A2A" : "Internal";
 }
 
 interface ChosenSnapshot {

@@ -1,5 +1,6 @@
 import { readProgress } from "@/db/queries/run-progress";
 import type { ClaimedJob } from "@/db/store/mailbox/claim";
+import { openRequested } from "@/db/store/mailbox/open-request";
 import { cancel } from "@/db/store/operate";
 import { stored } from "@/lib/protocol/book/stored";
 import { isObject, type JsonObject } from "@/lib/protocol/canonical-json";
@@ -19,9 +20,7 @@ export async function deliver(context: Advancing, job: ClaimedJob): Promise<Deli
     case "notice":
       return heed(context, job);
     case "request":
-      return never(
-        "no agent of this name runs here: publish it with a definition, or let a worker over HTTP claim the job",
-      );
+      return openFor(context, job);
     default:
       return unreachable(job.kind);
   }
@@ -29,6 +28,14 @@ export async function deliver(context: Advancing, job: ClaimedJob): Promise<Deli
 
 function never(why: string): Delivered {
   return { kind: "never", why };
+}
+
+/** The run that a request opens is moved by a job of its own, so this one is delivered once the run is there. */
+async function openFor({ db }: Advancing, job: ClaimedJob): Promise<Delivered> {
+  const opened = await openRequested(db, job.workspace, job);
+  if (opened === null || opened.ok) return { kind: "done" };
+  const { code, detail } = opened.refusal;
+  return never(`no run was opened: ${code}${detail ? `, ${detail}` : ""}`);
 }
 
 /**

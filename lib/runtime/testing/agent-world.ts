@@ -146,6 +146,11 @@ export class AgentWorld {
     return job;
   }
 
+  async finish(job: ClaimedJob): Promise<void> {
+    const acked = await ackJob(this.world.db, this.world.system, job);
+    if (!acked.ok) throw new Error(acked.refusal.code);
+  }
+
   /** What the database says of a run's live text, its jobs and its bound states. */
   async beside(runId: string) {
     return inWorkspace(this.world.db, this.world.workspace, async (tx) => {

@@ -49,6 +49,18 @@ test("a definition of another shape is refused at its place, and nothing is froz
   expect(status, "the name is still free").toBe(201);
 });
 
+test("a request for an agent that runs here is our worker's; no worker over HTTP can claim it", async () => {
+  await publish("asked");
+  const put = (mailbox: string, body: JsonObject) => api.post("workerKey", `/api/v1/mailboxes/${mailbox}/jobs`, body);
+  const claim = async (mailbox: string) =>
+    (await api.post("workerKey", `/api/v1/mailboxes/${mailbox}/claim`, { worker: "w" })).json.jobs;
+  const messages = [{ id: "m1", role: "user", text: "Hello" }];
+  expect((await put("ours", { agent: "asked", messages })).status).toBe(201);
+  expect(await claim("ours")).toEqual([]);
+  expect((await put("theirs", { messages })).status).toBe(201);
+  expect(await claim("theirs")).toHaveLength(1);
+});
+
 test("what is said to a run joins its thread once and wakes it; another agent's run is not there", async () => {
   await publish("talker");
   const { json: run } = await post("/api/v1/runs", { agent: "talker", executor: "worker", input: "Hello" });

@@ -1,4 +1,5 @@
-import { findAgent } from "@/db/queries/agents";
+import { inWorkspace } from "@/db/client";
+import { findAgent, newestHosted } from "@/db/queries/agents";
 import { type ClaimWanted, claimJobs } from "@/db/store/mailbox/claim";
 import { enqueueJob } from "@/db/store/mailbox/enqueue";
 import { ackJob, deferJob, extendJob, nackJob } from "@/db/store/mailbox/report";
@@ -31,7 +32,8 @@ import { jobJson } from "../job-answers";
 export const enqueueDoor = defineDoor<EnqueueBody>({
   method: "POST",
   path: "/api/v1/mailboxes/{mailbox_id}/jobs",
-  summary: "Put a request into a mailbox. It is durable when this answers.",
+  summary:
+    "Put a request into a mailbox. It is durable when this answers. For an agent that runs here our worker opens a run on the mailbox's thread; every other request waits for a worker that claims over HTTP.",
   verb: "enqueue_job",
   repeats: "stored",
   body: enqueueBody,
@@ -41,9 +43,12 @@ export const enqueueDoor = defineDoor<EnqueueBody>({
     const agentId = body.agent === undefined ? null : await findAgent(scope, caller.workspace, body.agent);
     if (body.agent !== undefined && agentId === null)
       return refuse(refusalAt("invalid_body", "agent", "no such agent in this workspace"));
+    const runsHere =
+      body.agent !== undefined &&
+      (await inWorkspace(scope, caller.workspace, (tx) => newestHosted(tx, body.agent ?? ""))) !== null;
     const done = await enqueueJob(scope, caller, {
       mailboxId: params.mailbox_id ?? "",
-      outside: true,
+      outside: !runsHere,
       agentId,
       origin: body.origin ?? "User",
       messages: body.messages === undefined ? null : canonicalJson(body.messages.map((said) => ({ ...said }))),
