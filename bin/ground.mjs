@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { mendDriver } from "./mend-driver.mjs";
 
 /** The project's folder. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -31,7 +32,11 @@ export function requireNode() {
 /** Install the packages when they are missing or not those of the lock. */
 export async function requirePackages({ withTests = false } = {}) {
   const wanting = firstWanting(withTests);
-  if (wanting === null) return;
+  if (wanting !== null) await install(wanting);
+  mendDriver(root);
+}
+
+async function install(wanting) {
   say(`Installing packages (${wanting}). This takes about a minute …`);
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const code = await run("npm", args, { env: { ...process.env, npm_config_update_notifier: "false" } });

@@ -1,0 +1,59 @@
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ChildProgram, childProgram } from "@/db/testing/child-program";
+import { type TcpProxy, tcpProxy } from "@/db/testing/tcp-proxy";
+import { newWorld, type World } from "@/db/testing/world";
+
+let world: World;
+let holder: postgres.Sql;
+let proxy: TcpProxy;
+let program: ChildProgram;
+beforeAll(async () => {
+  world = await newWorld(2);
+  holder = postgres(world.adminUrl, { max: 1, onnotice: () => undefined });
+  proxy = await tcpProxy(world.appUrl);
+  // A lock that the test holds is where it stands still; afterwards it tries again on a new connection.
+  program = await childProgram(`
+    import { Busy, connect, inWorkspace } from "@/db/client";
+    const [databaseUrl, workspace] = process.argv.slice(2);
+    const db = await connect(databaseUrl, { role: "holdpoint_worker", max: 1 });
+    const wait = (tx) => tx.sql\`select pg_advisory_xact_lock_shared(7)\`;
+    process.on("message", async () => {
+      const said = await inWorkspace(db, workspace, wait).then(() => "done", (error) => (error instanceof Busy ? "busy" : String(error)));
+      process.send(said);
+    });
+    process.send("ready");
+  `);
+});
+afterAll(async () => {
+  program.remove();
+  await proxy.close();
+  await holder.end();
+  await world.close();
+});
+
+async function untilItWaits(): Promise<void> {
+  for (;;) {
+    const [waiting] = await holder`
+      select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+    if (waiting) return;
+  }
+}
+
+test.each(["ended", "broken"] as const)(
+  "a connection that is %s in mid-transaction: the work is busy, the process lives, and the next work is done",
+  async (how) => {
+    const child = program.start(proxy.url, world.workspace);
+    expect(await program.answer(child)).toBe("ready");
+    await holder`select pg_advisory_lock(7)`;
+    child.send("work");
+    await untilItWaits();
+    const answer = program.answer(child);
+    expect(proxy.cut(how)).toBe(1);
+    expect(await answer).toBe("busy");
+    await holder`select pg_advisory_unlock(7)`;
+    child.send("work");
+    expect(await program.answer(child)).toBe("done");
+    child.kill("SIGKILL");
+  },
+);
