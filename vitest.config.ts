@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { readTestEnv } from "./lib/cli/env.ts";
 
+const env = readTestEnv();
 const root = fileURLToPath(new URL(".", import.meta.url));
 const resolve = {
   alias: {
@@ -38,7 +39,7 @@ export default defineConfig({
           exclude: notOurs,
           pool: "forks",
           globalSetup: ["db/testing/global-setup.ts"],
-          provide: { externalDatabaseUrl: readTestEnv().databaseUrl },
+          provide: { externalDatabaseUrl: env.databaseUrl, stops: env.stops },
           testTimeout: 20_000,
           hookTimeout: 60_000,
         },

@@ -13,6 +13,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** An external server to test against; empty: the embedded one. Set by vitest.config.ts. */
     readonly externalDatabaseUrl: string;
+    /** How many workers are stopped in mid-call. Set by vitest.config.ts. */
+    readonly stops: number;
     readonly testServer: TestServer;
   }
 }

@@ -131,6 +131,7 @@ export function withoutModelKey({ HOLDPOINT_MODEL_API_KEY: _key, ...rest }: Node
 const testEnv = z.object({
   HOLDPOINT_TEST_DATABASE_URL: z.string().default(""),
   HOLDPOINT_README: z.string().default(""),
+  HOLDPOINT_STOPS: z.coerce.number().int().min(1).default(3),
 });
 
 export interface TestEnv {
@@ -138,11 +139,17 @@ export interface TestEnv {
   readonly databaseUrl: string;
   /** Whether README's pictures are taken anew. */
   readonly keepsPictures: boolean;
+  /** How many workers are stopped in mid-call: a few, or as many as SAFETY.md quotes. */
+  readonly stops: number;
 }
 
 export function readTestEnv(env: NodeJS.ProcessEnv = process.env): TestEnv {
   const read = testEnv.parse(env);
-  return { databaseUrl: read.HOLDPOINT_TEST_DATABASE_URL, keepsPictures: read.HOLDPOINT_README === "1" };
+  return {
+    databaseUrl: read.HOLDPOINT_TEST_DATABASE_URL,
+    keepsPictures: read.HOLDPOINT_README === "1",
+    stops: read.HOLDPOINT_STOPS,
+  };
 }
 
 function isUrl(value: string, protocols: readonly string[]): boolean {

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import os from "node:os";
-import { connect, type Db } from "@/db/client";
+import { Busy, connect, type Db } from "@/db/client";
 import { Listener, Notifier } from "@/db/notifier";
 import { localCaller } from "@/db/store/identity";
 import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
 import { ackJob, deferJobBy, extendJob, nackJob, startJob } from "@/db/store/mailbox/report";
 import { purgeJobs, sweepClaims } from "@/db/store/mailbox/sweep";
 import { sweepRun } from "@/db/store/operate";
-import { dueRuns, seeWorker } from "@/db/store/workers";
+import { dueRuns, endSilentTransactions, seeWorker } from "@/db/store/workers";
 import { JOB_LEASE_MS, JOB_RENEW_MS } from "@/lib/protocol/mailbox-job";
 import type { Caller } from "@/lib/protocol/principal";
 import { deliver } from "./deliver";
@@ -30,6 +30,7 @@ export interface WorkerOptions extends Reach {
 }
 
 const POLL_MS = 1_000;
+const LOOK_AGAIN_MS = 1_000;
 const SWEEP_MS = 2_000;
 const SEEN_MS = 5_000;
 const PURGE_MS = 3_600_000;
@@ -145,6 +146,7 @@ export class Worker {
 
   /** What time has brought about, in every workspace; also what dead workers held. */
   async sweep(): Promise<void> {
+    await endSilentTransactions(this.db);
     await sweepClaims(this.db, (workspace) => this.system(workspace));
     for (const { workspaceId, run } of await dueRuns(this.db)) {
       await this.safely(async () => {
@@ -189,13 +191,20 @@ export class Worker {
       }
     } catch (error) {
       this.options.onError?.(error);
-      await nackJob(this.db, system, job, {
-        permanent: false,
-        error: error instanceof Error ? error.message : String(error),
-      });
+      await this.giveBack(job, system, error);
     } finally {
       clearInterval(heart);
     }
+  }
+
+  /** A busy run, or a database that was away, is no failure of the job: it costs no attempt. Source: protocol §10. */
+  private async giveBack(job: ClaimedJob, system: Caller, error: unknown): Promise<void> {
+    if (error instanceof Busy) {
+      await deferJobBy(this.db, system, job, LOOK_AGAIN_MS);
+      return;
+    }
+    const why = error instanceof Error ? error.message : String(error);
+    await nackJob(this.db, system, job, { permanent: false, error: why });
   }
 
   /**
