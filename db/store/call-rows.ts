@@ -1,5 +1,6 @@
 import type { CallFacts, WaitTerms } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
+import { callRef } from "@/lib/protocol/call";
 import { canonicalJson, isObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Instant } from "@/lib/protocol/instant";
@@ -74,6 +75,7 @@ export function newCallRow(workspaceId: string, run: string, call: CallFacts) {
     step: call.step,
     batchIndex: call.batchIndex,
     editNo: call.editNo,
+    editedFrom: call.editNo === 0 ? null : callRef(call.step, call.batchIndex, call.editNo - 1),
     callRef: call.callRef,
     callId: call.callId,
     action: call.action,

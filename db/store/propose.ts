@@ -178,10 +178,6 @@ function proposedCall(
   const shape = isOurs && isGatewayAction(request.action) ? shapeOf(request.action, request.args) : null;
   const output = shape ? checkOutput(request.output, shape) : ok(request.output);
   if (!output.ok) return refuse(refusalAt("invalid_output", `${path}.output`, output.refusal.detail));
-  // A payload that means new arguments would be taken for the result: until edits exist, no call can ask for one.
-  if (request.resumeMode === "pass_decision_to_tool") {
-    return refuse(refusalAt("invalid_body", `${path}.resume_mode`, "a proposal cannot be edited yet"));
-  }
   const own = book.run.executor === "client" ? request.declaredClass : null;
   return ok({
     callId: request.callId,

@@ -139,16 +139,6 @@ describe("a step", () => {
     const asked = await askPerson(world.db, world.agent, asking, question);
     expect(asked).toMatchObject({ ok: true, value: { value: { fromRecord: true } } });
   });
-
-  test("whose payload would be new arguments is refused until arguments can be edited: it would pass for the result", async () => {
-    const runId = await openTestRun(world);
-    const calls = [aCall({ resumeMode: "pass_decision_to_tool" })];
-    const step = { step: 1, mode: "parallel", coupling: "independent", state: null, messages: [], calls } as const;
-    expect(await proposeStep(world.db, world.agent, runId, step)).toMatchObject({
-      ok: false,
-      refusal: { code: "invalid_body", path: "calls[0].resume_mode" },
-    });
-  });
 });
 
 describe("a call", () => {

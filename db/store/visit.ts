@@ -121,7 +121,14 @@ function judgeRight(
 export function findCall(book: Book, name: string): Result<CallRef, Refusal> {
   const byRef = CALL_REF_PATTERN.test(name) ? book.callAt(name as CallRef) : undefined;
   if (byRef) return ok(byRef.callRef);
-  const byId = book.calls().filter((call) => call.callId === name);
+  // An edited call stands for the one that it replaced: one place, one name.
+  const byPlace = new Map(
+    book
+      .calls()
+      .filter((call) => call.callId === name)
+      .map((call) => [`${call.step}.${call.batchIndex}`, call]),
+  );
+  const byId = [...byPlace.values()];
   const [only, ...others] = byId;
   if (!only) return refuse(refusal("unknown_call"));
   if (others.length > 0) return refuse(refusal("ambiguous_call", { call_refs: byId.map((call) => call.callRef) }));

@@ -32,6 +32,11 @@ export function runtimeMessage(runId: string, turn: number, text: string): Messa
 
 /** What the model is told of a call: its result, or that it failed, was blocked or cancelled, and why. */
 export function resultText(call: CallFacts, reason?: string): string {
+  // The model must not take a result for that of the arguments it chose.
+  if (call.editNo > 0) {
+    const ran = resultText({ ...call, editNo: 0 }, reason);
+    return canonicalJson({ changed_by_a_person: { arguments: stored(call.args) }, result: stored(ran) });
+  }
   if (call.outcome === "succeeded") return call.result ?? "null";
   if (call.outcome === "failed") return canonicalJson({ error: call.error === null ? "failed" : stored(call.error) });
   return canonicalJson({

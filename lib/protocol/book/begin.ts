@@ -86,7 +86,9 @@ function answerCompleted(book: Book, call: CallFacts): Result<Begun, Refusal> {
       refusal("approval_rejected", { call_ref: call.callRef, cause, ...hashesOf(call, null, storedHash(call)) }),
     );
   }
-  return refuse(refusal("call_cancelled", { call_ref: call.callRef, cause: call.outcomeCause }));
+  const place = placesOf(book, call.step).find(({ batchIndex }) => batchIndex === call.batchIndex);
+  const edited = place && place.callRef !== call.callRef ? { replaced_by: place.callRef } : {};
+  return refuse(refusal("call_cancelled", { call_ref: call.callRef, cause: call.outcomeCause, ...edited }));
 }
 
 /** Check 5. */

@@ -1,7 +1,7 @@
 import { ok, type Result, refuse } from "@/lib/result";
 import { AWAIT_RULES } from "../await-target";
 import type { CallRef } from "../call";
-import { canonicalJson, type JsonObject, type JsonValue } from "../canonical-json";
+import { type CanonicalJson, canonicalJson, type JsonObject, type JsonValue } from "../canonical-json";
 import { plusMs } from "../instant";
 import { proposalHash } from "../proposal";
 import { type Refusal, refusal } from "../refusals";
@@ -10,6 +10,7 @@ import { viewDigest } from "../ticket";
 import { validateResume } from "../validate-resume";
 import { followUp } from "./batch";
 import type { Book, DecisionDraft } from "./book";
+import { editCall, editOf } from "./edit";
 import type { CallFacts, TicketFacts, VoteFacts } from "./facts";
 import { resumeTicket, standingOf, viewOf } from "./waits";
 import { keep, reference } from "./words";
@@ -63,11 +64,41 @@ export function decide(book: Book, ticketId: string, attempt: Attempt, decider: 
     (vote) => vote.verdict === "allow" && vote.stillMay && vote.person !== decider.person,
   );
   const settles = verdict !== "allow" || allows.length + 1 >= ticket.quorumNeeded;
+  const edit = editOf(call, attempt.result);
+  if (edit !== null && call) return decideEdited(book, ticket, call, edit, attempt.result, decider);
   noteVerdict(book, ticket, call, attempt.result, settles);
   if (!settles) return ok({ settles, ticket, votes: allows.length + 1, needed: ticket.quorumNeeded });
 
   settle(book, ticket, call, attempt.result, decider.via);
   return ok({ settles, ticket: book.ticketAt(ticketId) ?? ticket, call: call?.callRef ?? null, verdict });
+}
+
+/**
+ * An allow with other arguments. Unless the policy denies them or asks for two people, the editor's allow answers the new ticket at
+ * once. Source: protocol §5 "Resume mode".
+ */
+function decideEdited(
+  book: Book,
+  ticket: TicketFacts,
+  call: CallFacts,
+  args: CanonicalJson,
+  result: ResumeResult,
+  { via }: Decider,
+): Result<Voted, Refusal> {
+  const edited = editCall(book, ticket, call, args);
+  if (!edited.ok) return edited;
+  const { call: replacement, ticket: successor } = edited.value;
+  if (successor === null) {
+    book.enqueue({ dedupeKey: `resume:${ticket.id}`, ticketId: ticket.id });
+    return ok({ settles: true, ticket, call: replacement.callRef, verdict: "allow" });
+  }
+  const note = result.kind === "permission" && result.decision === "allow" ? result.note : undefined;
+  const allow = { kind: "permission", decision: "allow", ...(note === undefined ? {} : { note }) } as const;
+  const settles = successor.quorumNeeded < 2;
+  noteVerdict(book, successor, replacement, allow, settles);
+  if (!settles) return ok({ settles, ticket: successor, votes: 0, needed: successor.quorumNeeded });
+  settle(book, successor, replacement, allow, via);
+  return ok({ settles, ticket: book.ticketAt(successor.id) ?? successor, call: replacement.callRef, verdict: "allow" });
 }
 
 export function verdictWord(result: ResumeResult): string {
@@ -221,7 +252,8 @@ function moveCall(
   result: ResumeResult,
   effectiveAt: ReturnType<typeof plusMs>,
 ): void {
-  const value = resultValue(result);
+  // Of an edit only what was approved is left: its payload stands in the new call's arguments.
+  const value = call.resumeMode === "pass_decision_to_tool" ? undefined : resultValue(result);
   if (result.kind === "permission" && result.decision === "deny") {
     book.complete(call.callRef, "blocked", "person");
     followUp(book, call.step);

@@ -9,11 +9,11 @@ import {
   type OnDeny,
   type ResumeMode,
 } from "../call";
-import type { CanonicalJson } from "../canonical-json";
+import type { CanonicalJson, JsonObject } from "../canonical-json";
 import { evaluatePolicy } from "../permission-rule";
 import { proposalHash } from "../proposal";
 import { type Refusal, refusal } from "../refusals";
-import { approveByRule, blockByRule, cancelTicketOf, closeCall, followUp } from "./batch";
+import { approveByRule, blockByRule, cancelTicketOf, closeCall, followUp, placesOf } from "./batch";
 import type { Book } from "./book";
 import { type BatchFacts, type CallFacts, isTerminal, mayHaveHappened, type WaitTerms } from "./facts";
 import { runEnded } from "./refusing";
@@ -93,7 +93,8 @@ function answerFromRecord(book: Book, proposed: ProposedStep, recorded: BatchFac
       }),
     );
   }
-  const calls = book.callsOf(proposed.step).filter((call) => call.editNo === 0);
+  // An edited call stands for the one that it replaced.
+  const calls = placesOf(book, proposed.step);
   return ok({ step: proposed.step, calls: calls.map((call) => verdictOf(book, call.callRef)), fromRecord: true });
 }
 
@@ -147,7 +148,8 @@ export function requestedCall(book: Book, call: ProposedCall, step: number, batc
   };
 }
 
-const UNTOUCHED = {
+/** A call that nothing has been done about. */
+export const UNTOUCHED = {
   status: "requested",
   outcome: null,
   outcomeCause: null,
@@ -204,16 +206,17 @@ function waitOrQueue(book: Book, call: CallFacts, ruleId: string | null): void {
     parked,
     parked.status,
     ruleId,
-    ticket && { ticket_id: ticket.id, request_id: ticket.correlationId },
+    ticket ? { ticket_id: ticket.id, request_id: ticket.correlationId } : {},
   );
 }
 
-function noteProposal(
+export function noteProposal(
   book: Book,
   call: CallFacts,
   verdict: string,
   rule: string | null,
-  ticket: { readonly ticket_id: string; readonly request_id: string } | null = null,
+  /** Its ticket, and the call that it was edited from. */
+  more: JsonObject = {},
 ): void {
   book.note("proposal_recorded", {
     call_ref: call.callRef,
@@ -224,7 +227,7 @@ function noteProposal(
     policy_version: book.policy.version,
     args: reference(call.args, `call:${call.callRef}:args`),
     output: reference(call.target, `call:${call.callRef}:output`),
-    ...(ticket ?? {}),
+    ...more,
   });
 }
 

@@ -36,8 +36,9 @@ export function openTicket(
     expiredAt: null,
     onExpiry: terms.onExpiry,
     allowValidMs: terms.allowValidMs,
-    undoMs: 0,
-    quorumNeeded: 1,
+    // A successor is decided as strictly as what it replaces.
+    undoMs: more.supersedes?.undoMs ?? 0,
+    quorumNeeded: more.supersedes?.quorumNeeded ?? 1,
     prompt: terms.prompt,
     schema: terms.schema,
     options: terms.options,
