@@ -11,10 +11,15 @@ export function proxy(request: NextRequest): NextResponse {
   const policy = contentSecurityPolicy(randomBytes(18).toString("base64"));
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);
-  const response = NextResponse.next({ request: { headers } });
+  const { pathname } = request.nextUrl;
+  const response = isReadable(pathname)
+    ? NextResponse.next({ request: { headers } })
+    : NextResponse.rewrite(new URL(isData(pathname) ? "/api/v1/no-such-call" : "/no-such-page", request.url), {
+        request: { headers },
+      });
   response.headers.set("content-security-policy", policy);
   // Data has its own rules (streams, conditional answers); a page must not outlive its session in any cache.
-  if (!isData(request.nextUrl.pathname)) response.headers.set("cache-control", "no-store");
+  if (!isData(pathname)) response.headers.set("cache-control", "no-store");
   return response;
 }
 
@@ -34,6 +39,16 @@ function contentSecurityPolicy(nonce: string): string {
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join("; ");
+}
+
+/** Next answers a path that it cannot decode as if the fault were ours; it names nothing, so nothing is there. */
+function isReadable(pathname: string): boolean {
+  try {
+    decodeURIComponent(pathname);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isData(pathname: string): boolean {

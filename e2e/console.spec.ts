@@ -110,6 +110,51 @@ test("no hidden character of an agent is drawn as such, wherever the page names 
   }
 });
 
+test("a target of any length keeps the page as wide as it is, and a short one is never cut", async () => {
+  const long = await agent.park({
+    action: "call_out",
+    args: { to: "x".repeat(600) },
+    output: `https://${"way/".repeat(80)}`,
+  });
+  const short = await agent.park({ action: "wire", args: { amount: 7 }, output: "account:Y" });
+  for (const path of [
+    "/inbox?action=call_out",
+    `/threads/${long.runId}`,
+    `/runs/${long.runId}`,
+    `/tickets/${long.ticketId}`,
+  ]) {
+    await rosa.goto(path);
+    await expect(rosa.getByText("call_out").first()).toBeVisible();
+    expect(await rosa.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), path).toBe(0);
+  }
+  for (const path of ["/inbox?action=wire", `/runs/${short.runId}`]) {
+    await rosa.goto(path);
+    const target = rosa.locator(".target > .keep").first();
+    await expect(target).toHaveText("→ account:Y");
+    expect(await target.evaluate((it) => it.scrollWidth - it.clientWidth), path).toBeLessThanOrEqual(1);
+  }
+});
+
+test("a path that cannot be read is a page that is not there, not a fault", async () => {
+  for (const path of ["/runs/%E0%A4%A", "/threads/%FF"]) {
+    expect((await rosa.goto(path))?.status()).toBe(404);
+    await expect(rosa.getByRole("heading", { name: "There is no such page" })).toBeVisible();
+  }
+});
+
+test("cancelling a call is told apart from denying it, before and after", async () => {
+  const { ticketId } = await agent.park(REBOOK);
+  await readTicket(rosa, ticketId);
+  await expect(rosa.getByText("To cancel is not to deny", { exact: false })).toBeVisible();
+  await rosa.getByRole("button", { name: "Cancel call" }).click();
+  const dialog = rosa.getByRole("dialog", { name: "Cancel call" });
+  await dialog.getByRole("textbox", { name: "Reason" }).fill("not needed");
+  await dialog.getByRole("button", { name: "Cancel call" }).click();
+  const bar = rosa.getByRole("region", { name: "Decision" });
+  await expect(bar).toContainText(/Cancelled \d\d:\d\d:\d\d/);
+  await expect(bar).toContainText("The model is told “cancelled”, and its run goes on.");
+});
+
 /** All that a page says, also where no token can be drawn: its title, its tooltips, and the names that are read aloud. */
 function everyWord(): string {
   const said = [document.title, document.body.innerText];

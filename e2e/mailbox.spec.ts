@@ -75,8 +75,12 @@ test("an interrupt supersedes what is queued, and its holder can deliver nothing
   await enqueue(mailbox);
   const held = await claim(mailbox);
   await otto.goto(`/mailbox?mailbox=${mailbox}`);
-  await expect(jobs().getByRole("row").filter({ hasText: "Claimed" }).getByRole("cell", { name: "7" })).toBeVisible();
-  await expect(jobs().getByRole("row").filter({ hasText: "Queued" }).getByRole("cell", { name: "128" })).toBeVisible();
+  await expect(
+    jobs().getByRole("row").filter({ hasText: "Claimed" }).getByRole("cell", { name: "7", exact: true }),
+  ).toBeVisible();
+  await expect(
+    jobs().getByRole("row").filter({ hasText: "Queued" }).getByRole("cell", { name: "128", exact: true }),
+  ).toBeVisible();
   const { confirm } = await ask("Interrupt", "the customer called it off");
   await confirm();
   await expect(jobs().getByText("Superseded")).toBeVisible();

@@ -100,6 +100,12 @@ test("e-mail and password: wrong ones are told apart for nobody, right ones go w
   expect(await cookie(page)).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
 });
 
+test("a link that was cut on its way is told what any link is that no longer works", async ({ page }) => {
+  await page.goto(`${app.origin}/sign-in#cut`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByText(/This link cannot be used\. It was used, replaced/)).toBeVisible();
+});
+
 test("a next address of another site is not followed", async ({ page }) => {
   for (const next of ["//evil.example/x", "https://evil.example", "/\\evil.example", "javascript:alert(1)"]) {
     await page.goto(`${app.origin}/sign-in?next=${encodeURIComponent(next)}`);

@@ -11,7 +11,7 @@ import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import type { AgentRow, AgentsPage } from "@/lib/protocol/console-thread-view";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
-import { StartRun } from "./start-run";
+import { StartRun, WhoDecides } from "./start-run";
 
 export function AgentsScreen() {
   const { role } = useReader();
@@ -63,10 +63,14 @@ function AgentsBody({ page }: { readonly page: AgentsPage }) {
       {startable.length > 0 ? (
         <StartRun agents={startable} othersMayDecide={page.others_may_decide} />
       ) : (
-        <p className="px-[var(--gutter)] py-5 text-muted-foreground">
-          No agent here is yours to start. A name belongs to whoever used it first; an agent is started here when it
-          runs here and its name is yours.
-        </p>
+        <div className="grid max-w-[884px] gap-2 px-[var(--gutter)] py-5 text-muted-foreground">
+          <p>
+            No agent here is yours to start. A name belongs to whoever used it first; an agent is started here when it
+            runs here and its name is yours: publish it with your personal key, by{" "}
+            <code>POST /api/v1/agents/NAME/snapshots</code> with a definition.
+          </p>
+          <WhoDecides others={page.others_may_decide} />
+        </div>
       )}
       <AgentsTable rows={page.rows} />
     </>
@@ -104,14 +108,14 @@ function AgentLine({ row: { name, is_demo, here, startable, last_run_ms } }: { r
     <tr>
       <td>
         <span
-          className="inline-block max-w-[32ch] overflow-hidden text-ellipsis align-bottom"
+          className="inline-block max-w-[min(32ch,100%)] overflow-hidden text-ellipsis align-bottom"
           title={drawnAsText(name)}
         >
           <Quoted text={name} />
         </span>
         {is_demo && <span className="flag flag-outline tone-off ml-2">Demo</span>}
       </td>
-      <td className="text-muted-foreground">
+      <td className="edge text-muted-foreground">
         {here === null ? "Does not run here" : <span className="mono">{here.controller}</span>}
         {here !== null && !startable && <span className="text-subtle-foreground"> · its name is somebody else’s</span>}
       </td>
@@ -131,7 +135,7 @@ function AgentLine({ row: { name, is_demo, here, startable, last_run_ms } }: { r
         )}
       </td>
       <td className="num text-muted-foreground max-md:hidden">{here === null ? "–" : here.tools}</td>
-      <td className="text-subtle-foreground">{last_run_ms === null ? "never" : <Ago atMs={last_run_ms} />}</td>
+      <td className="edge text-subtle-foreground">{last_run_ms === null ? "never" : <Ago atMs={last_run_ms} />}</td>
     </tr>
   );
 }

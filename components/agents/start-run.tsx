@@ -80,7 +80,7 @@ export function StartRun({
 }
 
 /** Told before the start, because a lone owner would otherwise wait for nobody. */
-function WhoDecides({ others }: { readonly others: number }) {
+export function WhoDecides({ others }: { readonly others: number }) {
   if (others > 0) {
     return (
       <p className="text-muted-foreground">

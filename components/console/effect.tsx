@@ -5,7 +5,7 @@ export function Effect({ effect }: { readonly effect: EffectLine }) {
   if (effect.lead === "" && effect.keep === "") return null;
   return (
     <bdi className="target" dir="ltr">
-      <span>{effect.lead}</span>
+      {effect.lead !== "" && <span className={effect.lead.length < 4 ? "lead whole" : "lead"}>{effect.lead}</span>}
       {effect.keep !== "" && <span className="keep">{effect.keep}</span>}
     </bdi>
   );

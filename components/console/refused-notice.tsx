@@ -2,6 +2,7 @@
 
 import { OctagonX } from "lucide-react";
 import type { ShownRefusal } from "@/lib/protocol/console-view";
+import { Advice } from "./advice";
 import { TONE_CLASS } from "./status";
 
 export const NO_ANSWER: ShownRefusal = {
@@ -21,7 +22,7 @@ export function RefusedNotice({ refused }: { readonly refused: ShownRefusal }) {
           {refused.title}.{refused.code !== NO_ANSWER.code && " Nothing was changed."}
         </b>{" "}
         <span className="text-muted-foreground">
-          {refused.advice} <span className="mono">{refused.code}</span>
+          <Advice words={refused.advice} /> <span className="mono">{refused.code}</span>
         </span>
       </p>
     </div>

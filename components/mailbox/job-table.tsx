@@ -112,14 +112,14 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
           {row.outside && ", over HTTP"}
         </span>
       </td>
-      <td className="agent text-muted-foreground">
+      <td className="agent edge text-muted-foreground">
         {row.agent !== null && (
           <span className="inline-block max-w-[18ch] overflow-hidden text-ellipsis align-bottom">
             <Quoted text={row.agent} />
           </span>
         )}
       </td>
-      <td>
+      <td className="run">
         {row.run_id === null ? (
           <span className="text-subtle-foreground">–</span>
         ) : (
@@ -131,18 +131,15 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
           </Link>
         )}
       </td>
-      <td className="num text-muted-foreground">
-        <span className="md:hidden">priority </span>
-        {row.priority}
-      </td>
-      <td className="num">
+      <td className="num priority text-muted-foreground">{row.priority}</td>
+      <td className="num tries edge">
+        <span className="text-subtle-foreground md:hidden">priority {row.priority}, attempt </span>
         {row.attempts} of {row.max_attempts}
-        <span className="text-subtle-foreground md:hidden"> attempts</span>
       </td>
       <td className="fill text-muted-foreground">
         <Known row={row} />
       </td>
-      <td className="age text-subtle-foreground">
+      <td className="age edge text-subtle-foreground">
         <Ago atMs={row.created_at_ms} />
       </td>
       <td className="acts text-right">

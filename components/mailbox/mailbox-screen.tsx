@@ -1,7 +1,7 @@
 "use client";
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Mailbox, Unplug } from "lucide-react";
+import { Mailbox, MailX, Unplug } from "lucide-react";
 import { parseAsString, useQueryStates } from "nuqs";
 import { pathWith, readConsole } from "@/components/console/read";
 import { StaleNotice } from "@/components/console/stale-notice";
@@ -131,6 +131,11 @@ function StatusBar({ page, status, onStatus }: StatusBarProps) {
       </button>
       {JOB_STATUSES.map((it) => (
         <button key={it} type="button" className="chip" aria-pressed={status === it} onClick={() => onStatus(it)}>
+          {it === "DeadLetter" && page.counts[it] > 0 && (
+            <span className={`status ${TONE_CLASS.bad}`}>
+              <MailX className="icon icon-sm" aria-hidden="true" />
+            </span>
+          )}
           {JOB_LOOKS[it].word} <b>{many(page.counts[it])}</b>
         </button>
       ))}

@@ -2,6 +2,7 @@
 
 import { ChevronDown, ChevronRight } from "lucide-react";
 import Link from "next/link";
+import { Advice } from "@/components/console/advice";
 import { ShortHash } from "@/components/console/hash";
 import { HashComparison } from "@/components/console/hash-comparison";
 import { Quoted } from "@/components/console/pieces";
@@ -57,10 +58,12 @@ export function RefusalLine({ row, open, onToggle }: RefusalLineProps) {
           <Quoted text={row.actor} />
         </td>
         <td className="max-md:hidden text-muted-foreground">{SURFACE_WORDS[row.surface]}</td>
-        <td>
+        <td className="run">
           <RunLink row={row} />
         </td>
-        <td className="fill text-muted-foreground">{row.advice}</td>
+        <td className="fill text-muted-foreground">
+          <Advice words={row.advice} />
+        </td>
         <td className="num max-md:hidden">
           {row.supplied_hash === null ? (
             <span className="text-subtle-foreground">None</span>

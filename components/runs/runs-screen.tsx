@@ -251,7 +251,7 @@ function RunLine({
         </Link>
         {row.is_demo && <span className="flag flag-outline tone-off ml-2">Demo</span>}
       </td>
-      <td className="text-muted-foreground">
+      <td className="edge text-muted-foreground">
         <span className="inline-block max-w-[20ch] overflow-hidden text-ellipsis align-bottom">
           <Quoted text={facts.agent} />
         </span>

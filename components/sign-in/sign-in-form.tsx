@@ -1,6 +1,7 @@
 "use client";
 
 import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
+import { Advice } from "@/components/console/advice";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
 import type { ShownRefusal } from "@/lib/protocol/console-view";
@@ -61,7 +62,7 @@ export function SignInForm({ title, lead, button, onSubmit, onDone, children }: 
         <div id={problem} role="alert" className="empty:hidden">
           {refusal !== null && (
             <p>
-              <strong className="font-medium text-bad">{refusal.title}.</strong> {refusal.advice}
+              <strong className="font-medium text-bad">{refusal.title}.</strong> <Advice words={refusal.advice} />
             </p>
           )}
         </div>

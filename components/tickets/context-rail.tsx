@@ -44,16 +44,28 @@ function Operate({ page }: { readonly page: TicketPage }) {
       <div className="flex flex-wrap gap-2">
         <OperatorButtons page={page} />
       </div>
+      {page.kind === "permission" && (
+        <p className="mt-2 text-meta text-subtle-foreground">
+          To cancel is not to deny: the model is told “cancelled”. Deny tells it that a person blocked the call, with
+          the reason.
+        </p>
+      )}
     </RailSection>
   );
 }
+
+const WITHOUT_RULE: Readonly<Record<TicketPage["kind"], string>> = {
+  permission: "No rule allows it, so a person is asked.",
+  question: "The agent asks a person, and goes on with the answer.",
+  pause: "The run was paused, and goes on when a person continues it.",
+};
 
 function WhyItAsks({ page }: { readonly page: TicketPage }) {
   const { rule } = page;
   return (
     <RailSection title="Why it asks">
       {rule === null ? (
-        <p>No rule allows it, so a person is asked.</p>
+        <p>{WITHOUT_RULE[page.kind]}</p>
       ) : (
         <>
           <p className="font-medium">

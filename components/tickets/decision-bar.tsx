@@ -141,7 +141,7 @@ function AnswerBar({ decision, gate, viewKey, answer, onInvalidAnswer }: Decisio
   const send = () => (answer === null ? onInvalidAnswer() : decision.send("answer", null, answer));
   return (
     <div className="decision-row">
-      <p className="flex-1 text-muted-foreground">The agent gets exactly this form’s values.</p>
+      <p className="grow text-muted-foreground">The agent gets exactly this form’s values.</p>
       <DecideButton icon={CornerDownLeft} label="Answer" primary off={off} viewKey={viewKey} onDecide={send} />
     </div>
   );
@@ -151,7 +151,7 @@ function ContinueBar({ decision, gate, viewKey }: DecisionBarProps) {
   const off = useDecisionsOff(gate.settled, decision) ?? gate.closedBecause;
   return (
     <div className="decision-row">
-      <p className="flex-1 text-muted-foreground">The run goes on where it was paused.</p>
+      <p className="grow text-muted-foreground">The run goes on where it was paused.</p>
       <DecideButton
         icon={Play}
         label="Continue"
@@ -167,8 +167,8 @@ function ContinueBar({ decision, gate, viewKey }: DecisionBarProps) {
 function ExpiredBar({ page }: { readonly page: TicketPage }) {
   return (
     <div className="decision-row">
-      <p className="flex-1 text-muted-foreground">
-        {page.may.operate ? "You may operate this run." : "An operator replaces it or cancels it."}
+      <p className="grow text-muted-foreground">
+        {page.may.operate ? "Only an operator’s act moves it now." : "An operator replaces it or cancels it."}
       </p>
       {page.may.operate && <OperatorButtons page={page} />}
     </div>
@@ -183,7 +183,7 @@ const CANNOT: Readonly<Record<string, string>> = {
 function CannotDecide({ page }: { readonly page: TicketPage }) {
   return (
     <div className="decision-row">
-      <p className="flex-1 text-muted-foreground">
+      <p className="grow text-muted-foreground">
         {CANNOT[page.may.decide_refusal ?? "not_permitted"] ?? CANNOT.not_permitted}
       </p>
       {page.may.operate && <OperatorButtons page={page} />}

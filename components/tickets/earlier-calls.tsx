@@ -7,7 +7,14 @@ import { Quoted } from "@/components/console/pieces";
 import { Status } from "@/components/console/status";
 import { callLook } from "@/components/console/status-table";
 import { Moment } from "@/components/console/time";
+import { readJson } from "@/lib/protocol/canonical-json";
 import type { TicketPage } from "@/lib/protocol/console-view";
+
+/** A result that is a text is shown as that text; anything else, and a text that was cut, as the JSON that it is. */
+function wordsOf(preview: string): string {
+  const read = readJson(preview);
+  return read.ok && typeof read.value === "string" ? read.value : preview;
+}
 
 export function EarlierCalls({ page }: { readonly page: TicketPage }) {
   if (page.earlier_calls.length === 0) return null;
@@ -47,7 +54,7 @@ export function EarlierCalls({ page }: { readonly page: TicketPage }) {
                 {call.result_preview !== null && (
                   <span className="frame mt-1.5 mb-1 block px-2.5 py-1.5">
                     <span className="mono quoted-text block">
-                      <Quoted text={call.result_preview} lines="shown" />
+                      <Quoted text={wordsOf(call.result_preview)} lines="shown" />
                     </span>
                   </span>
                 )}

@@ -14,6 +14,7 @@ import {
 } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { Advice } from "@/components/console/advice";
 import { Quoted } from "@/components/console/pieces";
 import { TONE_CLASS } from "@/components/console/status";
 import { Moment } from "@/components/console/time";
@@ -62,7 +63,7 @@ export function ClosedOutcome({ page, sent }: { readonly page: TicketPage; reado
   if (closed === null) return null;
   if (closed.kind === "decision" && closed.verdict !== null)
     return <DecidedOutcome page={page} closed={closed} verdict={closed.verdict} sent={sent} />;
-  const { icon, tone, words } = CLOSINGS[closed.kind === "decision" ? "cancelled" : closed.kind];
+  const { icon, tone, words, after } = CLOSINGS[closed.kind === "decision" ? "cancelled" : closed.kind];
   return (
     <OutcomeLine icon={icon} tone={tone}>
       <p>
@@ -82,7 +83,7 @@ export function ClosedOutcome({ page, sent }: { readonly page: TicketPage; reado
               “<Quoted text={closed.reason} />”{" "}
             </>
           )}
-          Nothing of this ticket can run any more.
+          {after}
         </span>{" "}
         {closed.successor_ticket_id !== null && (
           <Link className="text-link font-medium" href={`/tickets/${closed.successor_ticket_id}`}>
@@ -94,17 +95,24 @@ export function ClosedOutcome({ page, sent }: { readonly page: TicketPage; reado
   );
 }
 
+const NOTHING = "Nothing of this ticket can run any more.";
+
 const CLOSINGS: Readonly<
   Record<
     Exclude<ClosedBy["kind"], "decision">,
-    { readonly icon: typeof Ban; readonly tone: Tone; readonly words: string }
+    { readonly icon: typeof Ban; readonly tone: Tone; readonly words: string; readonly after: string }
   >
 > = {
-  replaced: { icon: Replace, tone: "off", words: "Replaced" },
-  cancelled: { icon: CircleSlash, tone: "off", words: "Cancelled" },
-  expiry: { icon: TimerOff, tone: "wait", words: "Closed by its deadline" },
-  run_ended: { icon: CircleSlash, tone: "off", words: "Closed with its run" },
-  withdrawn: { icon: CircleSlash, tone: "off", words: "Withdrawn" },
+  replaced: { icon: Replace, tone: "off", words: "Replaced", after: NOTHING },
+  cancelled: {
+    icon: CircleSlash,
+    tone: "off",
+    words: "Cancelled",
+    after: "The model is told “cancelled”, and its run goes on.",
+  },
+  expiry: { icon: TimerOff, tone: "wait", words: "Closed by its deadline", after: NOTHING },
+  run_ended: { icon: CircleSlash, tone: "off", words: "Closed with its run", after: NOTHING },
+  withdrawn: { icon: CircleSlash, tone: "off", words: "Withdrawn", after: NOTHING },
 };
 
 export interface Sent {
@@ -231,7 +239,7 @@ function RefusedOutcome({ refusal, decision }: { readonly refusal: ShownRefusal;
         <p className="min-w-0 flex-1">
           <b className="font-semibold">{refusal.title}. Nothing was decided.</b>{" "}
           <span className="text-muted-foreground">
-            {refusal.advice} <span className="mono">{refusal.code}</span>
+            <Advice words={refusal.advice} /> <span className="mono">{refusal.code}</span>
           </span>
         </p>
         <Button onClick={decision.forget}>Back to the ticket</Button>

@@ -47,7 +47,8 @@ export function ExpiredNotice({ page }: { readonly page: TicketPage }) {
           The deadline passed <Ago atMs={page.deadline_ms ?? page.expired_ms} />. An answer no longer counts.
         </p>
         <p className="text-muted-foreground">
-          The run stays parked. Replacing asks again with a new deadline and a new id; cancelling ends the run.
+          The run stays parked. Replace asks again with a new deadline and a new id; Cancel call lets the run go on
+          without it, and Cancel run ends the run.
         </p>
         {page.late_verdicts.map((late) => (
           <p key={`${late.actor}${late.at_ms}`} className="mt-1.5 flex items-center gap-1.5 text-muted-foreground">

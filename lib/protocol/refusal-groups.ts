@@ -1,4 +1,4 @@
-import type { Verb } from "./may";
+import { VERBS, type Verb } from "./may";
 
 /** How the ledger's list is grouped: by what was attempted. */
 export interface RefusalGroup {
@@ -31,31 +31,58 @@ export const REFUSAL_GROUPS: readonly RefusalGroup[] = [
   },
 ];
 
-const WORDS: Partial<Readonly<Record<string, string>>> = {
-  decide: "Decision",
-  answer_pause: "Continue",
-  drive_cli_run: "Command line",
-  begin: "Begin",
-  complete: "Complete",
-  renew: "Renew",
-  execute_claimed: "Resume",
-  answer_own_wait: "Answer",
+const WORDS: Readonly<Record<Verb, string>> = {
+  publish_snapshot: "Publish agent",
   open_run: "Open run",
+  talk: "Talk",
   propose: "Propose",
   ask: "Ask",
   wait: "Wait",
+  put_state: "Save state",
   withdraw: "Withdraw",
+  finish: "Finish",
+  resume_failed: "Resume failed",
+  begin: "Begin",
+  renew: "Renew",
+  complete: "Complete",
+  read_run: "Read run",
+  read_trace: "Read trace",
+  read_tickets: "Read ticket",
+  read_state: "Read state",
+  decide: "Decision",
+  undo: "Undo",
+  edit: "Edit",
+  ask_back: "Ask back",
+  assign: "Assign",
+  answer_pause: "Continue",
+  answer_own_wait: "Answer",
+  answer_for_system: "Answer",
+  cancel_run: "Cancel run",
   replace_ticket: "Replace ticket",
   cancel_ticket: "Cancel call",
-  cancel_run: "Cancel run",
+  pause_run: "Pause run",
   settle: "Settle",
-  finish: "Finish",
-  read_run: "Read run",
-  read_tickets: "Read ticket",
+  read_bundle: "Read bundle",
+  read_refusals: "Read refusals",
+  read_metrics: "Read metrics",
+  enqueue_job: "Enqueue",
+  claim_job: "Claim",
+  report_job: "Report on a job",
+  execute_claimed: "Resume",
+  read_jobs: "Read jobs",
+  requeue_job: "Requeue",
+  cancel_job: "Cancel job",
+  interrupt_mailbox: "Interrupt",
+  manage_rules: "Change rules",
+  manage_members: "Change people",
+  manage_keys: "Change keys",
+  manage_agent_names: "Change agent names",
+  manage_retention: "Change retention",
+  drive_cli_run: "Command line",
 };
 
 /** What was attempted, in a word; a late verdict says which. */
 export function attemptedWord(verb: string, lateVerdict: string | null): string {
   if (lateVerdict !== null) return `Late ${lateVerdict.replace(/^late_/, "")}`;
-  return WORDS[verb] ?? verb.replaceAll("_", " ");
+  return VERBS.some((known) => known === verb) ? WORDS[verb as Verb] : verb.replaceAll("_", " ");
 }

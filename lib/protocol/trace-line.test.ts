@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { canonicalJson, type JsonObject } from "./canonical-json";
+import { VERBS } from "./may";
 import { attemptedWord, REFUSAL_GROUPS } from "./refusal-groups";
 import { plainText, type Sentence } from "./sentence";
 import { REFUSAL_TRACE_TYPES, TRACE_TYPES } from "./trace-event";
@@ -114,8 +115,8 @@ describe("a refusal's line", () => {
   test("every group's verbs have a word, also those that nobody gave one", () => {
     const verbs = REFUSAL_GROUPS.flatMap((group) => group.verbs);
     expect(new Set(verbs).size).toBe(verbs.length);
-    for (const verb of verbs) expect(attemptedWord(verb, null)).not.toMatch(/_/);
-    expect(attemptedWord("put_state", null)).toBe("put state");
+    for (const verb of VERBS) expect(attemptedWord(verb, null)).toMatch(/^[A-Z][a-z ]+$/);
+    expect(attemptedWord("a_verb_of_a_later_version", null)).toBe("a verb of a later version");
     expect(attemptedWord("decide", "late_deny")).toBe("Late deny");
   });
 });

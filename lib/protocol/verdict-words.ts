@@ -1,5 +1,6 @@
 import type { JobFacts, LiveCallFacts, RunFacts } from "./console-run-view";
 import type { EffectLine } from "./console-view";
+import { readMarked } from "./hidden-characters";
 import { bold, quoted, type Sentence, say, time } from "./sentence";
 
 export type Tone = "wait" | "ok" | "bad" | "live" | "odd" | "off";
@@ -82,9 +83,10 @@ export function seen(run: RunFacts): Sentence {
 }
 
 export function toWhere(effect: EffectLine): Sentence {
-  const target = effect.keep.replace(/^\s*(→|·)\s*/, "");
+  // An effect's line is drawn already; a quotation is drawn when it is told.
+  const target = readMarked(effect.keep.replace(/^\s*(→|·)\s*/, ""));
   if (target !== "") return say` to ${quoted(target)}`;
-  return effect.lead === "" ? [] : say` ${quoted(effect.lead)}`;
+  return effect.lead === "" ? [] : say` ${quoted(readMarked(effect.lead))}`;
 }
 
 /** Of a job that somebody ended, the same place says who and why. */

@@ -28,6 +28,13 @@ test("a call that another run works for has no ticket to open: that run says wha
   ]);
 });
 
+test("a run that failed for want of a model says what to set; another ending asks nothing of anyone", () => {
+  const failed = (code: string) =>
+    judgeRun({ ...RUN, executor: "worker", state: "ended", cause: "failed", cause_code: code }, NOW).step;
+  expect(plainText(failed("model_not_configured") ?? [], spell)).toContain("HOLDPOINT_MODEL_BASE_URL");
+  expect(failed("premature")).toBeNull();
+});
+
 test("every kind of verdict has its case", () => {
   expect(new Set(CASES.map((it) => it.kind))).toEqual(new Set(VERDICT_KINDS));
 });

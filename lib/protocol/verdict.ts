@@ -41,7 +41,9 @@ const ENDINGS = {
 function ended(run: RunFacts): RunVerdict {
   const ending = ENDINGS[run.cause ?? "failed"];
   const at = run.ended_ms ?? run.created_ms;
-  const by = run.ended_by === null ? say`` : say` by ${quoted(run.ended_by)}`;
+  // A worker acts in the name of whoever started the run: that a run here failed is not that person's act.
+  const byHand = run.executor !== "worker" || run.cause === "cancelled" || run.cause === "stopped";
+  const by = run.ended_by === null || !byHand ? say`` : say` by ${quoted(run.ended_by)}`;
   const code = run.cause_code === null ? say`` : say` (${quoted(run.cause_code)})`;
   const late = run.late_effects;
   const lateEffects = count(late, "effect", "effects");
@@ -53,11 +55,21 @@ function ended(run: RunFacts): RunVerdict {
       ...bold(say`${ending.words} ${time(at)}${by}${code}.`),
       ...(late === 0 ? say`` : say` ${lateEffects} reported after the end, kept in the trace.`),
     ],
-    step: late === 0 ? null : say`compare what was reported late with what you see outside.`,
+    step: late === 0 ? cureOf(run.cause_code) : say`compare what was reported late with what you see outside.`,
     action: late === 0 ? null : { kind: "read_trace" },
     brief:
       late === 0 ? say`${lower(ending.words)} ${time(at)}` : say`${lower(ending.words)}, ${lateEffects} after the end`,
   };
+}
+
+/** What an operator repairs before another run of this agent is started. */
+const CURES: Readonly<Record<string, Sentence>> = {
+  model_not_configured: say`set HOLDPOINT_MODEL_BASE_URL and HOLDPOINT_MODEL_API_KEY where the worker runs, then start another run.`,
+  model_refused: say`see what the provider refuses (key, model, request), then start another run.`,
+};
+
+function cureOf(code: string | null): Sentence | null {
+  return code === null ? null : (CURES[code] ?? null);
 }
 
 function expiredTicket(ticket: OpenTicketFacts): RunVerdict {

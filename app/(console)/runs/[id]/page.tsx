@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import { pathWord } from "@/app/path-word";
 import { RunScreen } from "@/components/runs/run-screen";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
 
@@ -7,9 +8,9 @@ interface RunPageProps {
 }
 
 export async function generateMetadata({ params }: RunPageProps): Promise<Metadata> {
-  return { title: drawnAsText(decodeURIComponent((await params).id)) };
+  return { title: drawnAsText(pathWord((await params).id)) };
 }
 
 export default async function RunPage({ params }: RunPageProps) {
-  return <RunScreen runId={decodeURIComponent((await params).id)} />;
+  return <RunScreen runId={pathWord((await params).id)} />;
 }

@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import { pathWord } from "@/app/path-word";
 import { ThreadScreen } from "@/components/threads/thread-screen";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
 
@@ -7,9 +8,9 @@ interface ThreadPageProps {
 }
 
 export async function generateMetadata({ params }: ThreadPageProps): Promise<Metadata> {
-  return { title: `Thread ${drawnAsText(decodeURIComponent((await params).id))}` };
+  return { title: `Thread ${drawnAsText(pathWord((await params).id))}` };
 }
 
 export default async function ThreadPage({ params }: ThreadPageProps) {
-  return <ThreadScreen threadId={decodeURIComponent((await params).id)} />;
+  return <ThreadScreen threadId={pathWord((await params).id)} />;
 }

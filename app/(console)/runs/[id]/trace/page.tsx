@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import { pathWord } from "@/app/path-word";
 import { TraceScreen } from "@/components/trace/trace-screen";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
 
@@ -7,9 +8,9 @@ interface TracePageProps {
 }
 
 export async function generateMetadata({ params }: TracePageProps): Promise<Metadata> {
-  return { title: `Trace of ${drawnAsText(decodeURIComponent((await params).id))}` };
+  return { title: `Trace of ${drawnAsText(pathWord((await params).id))}` };
 }
 
 export default async function TracePage({ params }: TracePageProps) {
-  return <TraceScreen runId={decodeURIComponent((await params).id)} />;
+  return <TraceScreen runId={pathWord((await params).id)} />;
 }
