@@ -5,7 +5,13 @@ import type { Mailbox, Refusable } from "./mailbox";
 import { type MailboxCommand, MailboxModel } from "./mailbox-model";
 
 /** A guard that is broken on purpose, so that the model can be seen to notice. */
-export type MailboxMutant = "no token" | "no expiry" | "no generation" | "no attempt at the claim";
+export type MailboxMutant =
+  | "no token"
+  | "no expiry"
+  | "no generation"
+  | "no attempt at the claim"
+  | "reports refused at the lease's end"
+  | "leases swept at their end";
 
 const LEASE = 3_600_000;
 
@@ -16,7 +22,10 @@ export interface MailboxTrial {
   readonly divergence: string | null;
 }
 
-/** Run commands against the store and the model side by side, in an empty queue; stop at the first difference. */
+/**
+ * Run commands against the store and the model side by side, in an empty queue; stop at the first difference. The database's clock
+ * stands still, so that a lease can be met at its very end.
+ */
 export async function runMailboxTrial(
   box: Mailbox,
   admin: postgres.Sql,
@@ -82,14 +91,17 @@ class Run {
       case "requeue":
         return jobId === null ? "none" : codeOf(await box.requeue(jobId));
       case "expire":
-        return jobId === null ? "none" : this.expire(jobId);
+        return jobId === null ? "none" : this.endLease(jobId, 1);
+      case "reach the end":
+        return jobId === null ? "none" : this.endLease(jobId, 0);
       case "interrupt":
         return codeOf(await box.interrupt(this.mailbox(command.box)));
       case "sweep":
+        if (this.mutant === "leases swept at their end") await this.passTheEnd(null);
         await box.sweep();
         return "ok";
       case "ripen":
-        await this.admin`update jobs set available_at = clock_timestamp() where status = 'Queued'`;
+        await this.admin`update jobs set available_at = clock.clock_timestamp() where status = 'Queued'`;
         return "ok";
       default:
         return claim === null ? "none" : this.report(command.do, claim);
@@ -123,10 +135,19 @@ class Run {
     return String(this.ids.indexOf(held.jobId));
   }
 
-  private async expire(jobId: string): Promise<string> {
-    const expired = await this.admin`
-      update jobs set lease_until = clock_timestamp() - interval '1 second' where job_id = ${jobId} and status = 'Claimed'`;
-    return expired.count === 1 ? "ok" : "unchanged";
+  /** Its lease ended so many microseconds ago. */
+  private async endLease(jobId: string, ago: number): Promise<string> {
+    const ended = await this.admin`
+      update jobs set lease_until = clock.clock_timestamp() - ${ago} * interval '1 microsecond'
+      where job_id = ${jobId} and status = 'Claimed'`;
+    return ended.count === 1 ? "ok" : "unchanged";
+  }
+
+  /** As a store that compares with `>=` where the protocol has `>` sees the leases that end now. */
+  private async passTheEnd(jobId: string | null): Promise<void> {
+    await this.admin`
+      update jobs set lease_until = lease_until - interval '1 microsecond'
+      where status = 'Claimed' and lease_until = clock.clock_timestamp() and job_id = coalesce(${jobId}, job_id)`;
   }
 
   private async report(
@@ -153,9 +174,10 @@ class Run {
   /** What a store without this guard would have made of the claim. */
   private async broken(claim: JobClaim): Promise<JobClaim> {
     const { jobId } = claim;
+    if (this.mutant === "reports refused at the lease's end") await this.passTheEnd(jobId);
     if (this.mutant === "no expiry")
       await this
-        .admin`update jobs set lease_until = clock_timestamp() + interval '1 hour' where job_id = ${jobId} and status = 'Claimed'`;
+        .admin`update jobs set lease_until = clock.clock_timestamp() + interval '1 hour' where job_id = ${jobId} and status = 'Claimed'`;
     if (this.mutant === "no generation")
       await this.admin`
         update jobs j set generation = m.generation from mailboxes m

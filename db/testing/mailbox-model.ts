@@ -15,7 +15,7 @@ export type MailboxCommand =
       readonly worker: number;
       readonly nth: number;
     }
-  | { readonly do: "cancel" | "requeue" | "expire"; readonly nth: number }
+  | { readonly do: "cancel" | "requeue" | "expire" | "reach the end"; readonly nth: number }
   | { readonly do: "interrupt"; readonly box: number }
   | { readonly do: "sweep" | "ripen" };
 
@@ -59,6 +59,12 @@ export class MailboxModel {
       case "expire":
         return this.onJob(command.nth, "Claimed", (job) => {
           job.lapsed = true;
+          return undefined;
+        });
+      // A lease is over after its end: at its end it is not.
+      case "reach the end":
+        return this.onJob(command.nth, "Claimed", (job) => {
+          job.lapsed = false;
           return undefined;
         });
       case "interrupt":

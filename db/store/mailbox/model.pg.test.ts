@@ -1,22 +1,28 @@
 import fc from "fast-check";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, type Db } from "@/db/client";
 import { figure } from "@/db/testing/figure";
 import type { Mailbox } from "@/db/testing/mailbox";
 import type { MailboxCommand } from "@/db/testing/mailbox-model";
 import { type MailboxMutant, runMailboxTrial } from "@/db/testing/mailbox-model-run";
 import { pgMailbox } from "@/db/testing/pg-mailbox";
+import { stopClock } from "@/db/testing/stopped-clock";
 import { newWorld, type World } from "@/db/testing/world";
 
 let world: World;
 let admin: postgres.Sql;
+let db: Db;
 let box: Mailbox;
 beforeAll(async () => {
   world = await newWorld(4);
   admin = postgres(world.adminUrl, { max: 1, onnotice: () => undefined });
-  box = pgMailbox(world.db, world.system, world.operator);
+  await stopClock(admin);
+  db = await connect(world.appUrl, { role: "holdpoint_worker", max: 4 });
+  box = pgMailbox(db, world.system, world.operator);
 });
 afterAll(async () => {
+  await db.close();
   await admin.end();
   await world.close();
 });
@@ -55,8 +61,11 @@ const command: fc.Arbitrary<MailboxCommand> = fc.oneof(
     }),
   },
   {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constantFrom("cancel" as const, "requeue" as const, "expire" as const), nth }),
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom("cancel" as const, "requeue" as const, "expire" as const, "reach the end" as const),
+      nth,
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("interrupt" as const), box: mailbox }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("sweep" as const, "ripen" as const) }) },
@@ -82,7 +91,14 @@ test("random commands of four workers, an operator and time: the mailbox answers
   expect(commands).toBeGreaterThan(20_000);
 }, 420_000);
 
-const MUTANTS: readonly MailboxMutant[] = ["no token", "no expiry", "no generation", "no attempt at the claim"];
+const MUTANTS: readonly MailboxMutant[] = [
+  "no token",
+  "no expiry",
+  "no generation",
+  "no attempt at the claim",
+  "reports refused at the lease's end",
+  "leases swept at their end",
+];
 
 test.each(MUTANTS)(
   "a mailbox with %s is caught by the model",
