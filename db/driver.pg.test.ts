@@ -1,3 +1,4 @@
+import net from "node:net";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChildProgram, childProgram } from "@/db/testing/child-program";
@@ -57,3 +58,33 @@ test.each(["ended", "broken"] as const)(
     child.kill("SIGKILL");
   },
 );
+
+/** A server that lets everybody in, and breaks the line at the first question. */
+async function breakingServer(): Promise<net.Server> {
+  const [letIn, ready] = [Buffer.from("R\0\0\0\u0008\0\0\0\0", "latin1"), Buffer.from("Z\0\0\0\u0005I", "latin1")];
+  const server = net.createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => {
+      socket.once("data", () => socket.resetAndDestroy());
+      socket.write(Buffer.concat([letIn, ready]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+test("a connection that breaks before its first question is answered: the caller is told, and the process lives", async () => {
+  const server = await breakingServer();
+  const { port } = server.address() as net.AddressInfo;
+  const asking = await childProgram(`
+    import { connect } from "@/db/client";
+    const failed = await connect(process.argv[2], { role: "holdpoint_worker", max: 1 }).then(() => false, () => true);
+    // A turn later whatever nobody looked at has ended the process.
+    setTimeout(() => process.send(failed ? "told" : "not told"), 50);
+  `);
+  const child = asking.start(`postgres://nobody:nothing@127.0.0.1:${port}/none`);
+  expect(await asking.answer(child)).toBe("told");
+  child.kill("SIGKILL");
+  asking.remove();
+  await new Promise((resolve) => server.close(resolve));
+});
