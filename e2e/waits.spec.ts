@@ -1,4 +1,5 @@
-import { expect, type Page, test } from "@playwright/test";
+import { existsSync, readFileSync } from "node:fs";
+import { expect, type Locator, type Page, test } from "@playwright/test";
 import { type Answer, aCallOf, fakeProvider } from "./hosted-agents";
 import { Office, readTicket } from "./office";
 import { type App, forgetFolder, startApp, throwAwayFolder } from "./server";
@@ -14,10 +15,12 @@ let files: string;
 
 const file = (name: string) => ({ path: `${files}/${name}.txt`, content: "A note." });
 
+const ONE_CALL = ["clerk", "edited", "answered"];
+
 /** Each agent's first answer; then it is done. */
 function firstAnswer(agent: string): Answer {
   if (agent === "boss") return [aCallOf("ask_clerk", { message: "Write the note." })];
-  if (agent === "clerk") return [aCallOf("write_file", file("clerk"))];
+  if (ONE_CALL.includes(agent)) return [aCallOf("write_file", file(agent))];
   return [aCallOf("write_file", file(`${agent}-one`)), aCallOf("write_file", file(`${agent}-two`), 1)];
 }
 
@@ -40,6 +43,9 @@ test.beforeAll(async ({ browser }) => {
   const work = { controller: "react", instructions: "Work." };
   await office.publish("Thea", "clerk", work);
   await office.publish("Thea", "boss", { ...work, delegates: { ask_clerk: "clerk" } }, ["ask_clerk"]);
+  const modes = { edited: "pass_decision_to_tool", answered: "use_decision_as_tool_result" };
+  for (const [name, mode] of Object.entries(modes))
+    await office.publish("Thea", name, { ...work, resume_modes: { write_file: mode } });
   for (const name of ["forwards", "backwards"]) await office.publish("Thea", name, { ...work, batch_mode: "parallel" });
 });
 
@@ -62,14 +68,22 @@ async function startedRun(agent: string): Promise<void> {
   await thea.waitForURL(/\/runs\//);
 }
 
+/** The ticket that the run on Thea's page waits for, on Rosa's. */
+async function readOnlyTicket(): Promise<void> {
+  const call = thea.getByRole("region", { name: "Batch table" }).locator('a[href^="/tickets/"]');
+  await expect(call).toHaveCount(1);
+  await readTicket(rosa, await ticketIn(call));
+}
+
+const completed = () => expect(thea.getByText("Completed").first()).toBeVisible();
+
 async function allow(ticketId: string): Promise<void> {
   await readTicket(rosa, ticketId);
   await rosa.getByRole("button", { name: "Allow", exact: true }).click();
   await expect(rosa.getByRole("region", { name: "Decision" })).toContainText(/Allowed/);
 }
 
-const ticketIn = async (link: ReturnType<Page["getByRole"]>) =>
-  (await link.getAttribute("href"))?.replace("/tickets/", "") ?? "";
+const ticketIn = async (link: Locator) => (await link.getAttribute("href"))?.replace("/tickets/", "") ?? "";
 
 test("a parent shows what its child waits for, and goes on with the child's end", async () => {
   await startedRun("boss");
@@ -108,6 +122,33 @@ for (const agent of ["forwards", "backwards"]) {
     await allow(tickets[1] ?? "");
     await expect(waiting).toHaveCount(0);
     await expect(batch.getByRole("row").filter({ hasText: "Succeeded" })).toHaveCount(2);
-    await expect(thea.getByText("Completed").first()).toBeVisible();
+    await completed();
   });
 }
+
+test("an approver changes the arguments: what was changed is named, and the changed act is what runs", async () => {
+  await startedRun("edited");
+  await readOnlyTicket();
+  const field = rosa.getByRole("textbox", { name: "Arguments" });
+  await expect(field).toHaveValue(/"A note\."/);
+  await field.fill("{");
+  await rosa.getByRole("button", { name: "Allow", exact: true }).click();
+  await expect(rosa.getByText("This is not JSON.")).toBeVisible();
+  await field.fill(JSON.stringify({ ...file("edited"), content: "A better note." }));
+  await expect(rosa.getByText("Changed:").locator("..")).toContainText("args.content");
+  await rosa.getByRole("button", { name: "Allow", exact: true }).click();
+  await completed();
+  expect(readFileSync(file("edited").path, "utf8")).toBe("A better note.");
+  const batch = thea.getByRole("region", { name: "Batch table" });
+  await expect(batch.getByRole("row").filter({ hasText: "replaced by" })).toHaveCount(1);
+  await expect(batch.getByRole("row").filter({ hasText: "A better note." })).toContainText("Succeeded");
+});
+
+test("an approver gives the result: the tool does not run", async () => {
+  await startedRun("answered");
+  await readOnlyTicket();
+  await rosa.getByRole("textbox", { name: "Result" }).fill("It was done by hand.");
+  await rosa.getByRole("button", { name: "Allow", exact: true }).click();
+  await completed();
+  expect(existsSync(file("answered").path)).toBe(false);
+});

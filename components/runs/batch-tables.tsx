@@ -107,6 +107,9 @@ function CallRow({ call }: { readonly call: BatchCall }) {
   );
 }
 
+/** Causes that say less than they should when they are only spelt out. */
+const CAUSE_WORDS: Readonly<Record<string, string>> = { replaced_by: "replaced by an edit" };
+
 const VERDICT_LOOKS = { allow: "allowed", deny: "denied", answer: "answered", continue: "continued" } as const;
 
 function Decided({ call }: { readonly call: BatchCall }) {
@@ -138,7 +141,7 @@ function Decided({ call }: { readonly call: BatchCall }) {
   if (call.status === "awaiting") return <span className="text-muted-foreground">Awaited</span>;
   return (
     <span className="text-subtle-foreground">
-      {call.outcome_cause === null ? "–" : call.outcome_cause.replaceAll("_", " ")}
+      {call.outcome_cause === null ? "–" : (CAUSE_WORDS[call.outcome_cause] ?? call.outcome_cause.replaceAll("_", " "))}
     </span>
   );
 }

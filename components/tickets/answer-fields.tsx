@@ -14,13 +14,15 @@ interface AnswerFieldsProps {
   readonly draft: AnswerDraft;
   readonly faults: Readonly<Record<string, string>>;
   readonly onChange: (name: string, typed: string) => void;
+  /** What a form without fields is called. */
+  readonly single?: string;
 }
 
 /** A question's form. Names, choices and descriptions are the agent's words; the frame of each field is ours. */
-export function AnswerFields({ form, draft, faults, onChange }: AnswerFieldsProps) {
+export function AnswerFields({ form, draft, faults, onChange, single = "Answer" }: AnswerFieldsProps) {
   if (form.kind !== "fields") {
     return (
-      <Field name="Answer" kind={form.kind === "json" ? "JSON" : null} fault={faults[""]}>
+      <Field name={single} kind={form.kind === "json" ? "JSON" : null} fault={faults[""]}>
         {(ids) => <Single form={form} ids={ids} typed={draft[""] ?? ""} onChange={(typed) => onChange("", typed)} />}
       </Field>
     );

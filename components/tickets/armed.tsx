@@ -6,10 +6,12 @@ import { Key } from "@/components/console/key";
 import { useShortcuts } from "@/components/console/keyboard";
 import { Quoted } from "@/components/console/pieces";
 import { Button } from "@/components/ui/button";
+import { canonicalJson } from "@/lib/protocol/canonical-json";
 import type { TicketPage } from "@/lib/protocol/console-view";
 import { DecideButton } from "./decide-button";
 import type { AllowGate } from "./decision-bar";
-import { targetOf } from "./ticket-title";
+import { payloadKind } from "./payload-section";
+import { actOf } from "./ticket-title";
 import type { Decision } from "./use-decision";
 import { READING_MS } from "./use-view-settled";
 
@@ -20,10 +22,12 @@ interface ArmedProps {
   readonly viewKey: string;
   readonly sinceMs: number;
   readonly reason: string;
+  /** What goes with the Allow, as JSON text; null where it goes alone. */
+  readonly answer: string | null;
 }
 
 /** High risk: Allow was pressed once and nothing is decided. Focus goes to the consequence, not to Confirm Allow. */
-export function Armed({ page, decision, gate, viewKey, sinceMs, reason }: ArmedProps) {
+export function Armed({ page, decision, gate, viewKey, sinceMs, reason, answer }: ArmedProps) {
   const group = useRef<HTMLFieldSetElement>(null);
   // The bar is on screen already: the page must not jump under the reader.
   useEffect(() => group.current?.focus({ preventScroll: true }), []);
@@ -31,7 +35,7 @@ export function Armed({ page, decision, gate, viewKey, sinceMs, reason }: ArmedP
   const confirm = () => {
     // Confirm stands where Allow stood: the second half of a double click must not find it.
     if (performance.now() - sinceMs < READING_MS || gate.closedBecause !== null) return;
-    decision.send("allow", reason, null);
+    decision.send("allow", reason, payloadKind(page) === null ? null : answer);
   };
   const press = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.target !== group.current) return;
@@ -41,7 +45,7 @@ export function Armed({ page, decision, gate, viewKey, sinceMs, reason }: ArmedP
   return (
     <fieldset ref={group} tabIndex={-1} className="armed outline-none" aria-label="Confirm Allow" onKeyDown={press}>
       <p>
-        <Consequence page={page} />
+        <Consequence page={page} answer={answer} />
       </p>
       <div className="decision-row">
         <Button size="decide" onClick={decision.disarm} aria-keyshortcuts="Escape">
@@ -62,15 +66,28 @@ export function Armed({ page, decision, gate, viewKey, sinceMs, reason }: ArmedP
 }
 
 /** What happens, spelt out from the committed proposal and the call's class; never from the agent's words. */
-function Consequence({ page }: { readonly page: TicketPage }) {
-  const { action, target } = targetOf(page);
+function Consequence({ page, answer }: Pick<ArmedProps, "page" | "answer">) {
+  const { action, args, target } = actOf(page);
   const call = page.call;
+  const kind = payloadKind(page);
+  if (kind === "result") {
+    return (
+      <>
+        <strong className="font-semibold">
+          Does not run <Quoted text={action} />.
+        </strong>{" "}
+        <span className="text-muted-foreground">The agent gets what you wrote as its result.</span>
+      </>
+    );
+  }
+  const edited = kind === "arguments" && answer !== canonicalJson(args);
   const who = call?.executor === "worker" ? "as soon as a worker claims it" : "as soon as its agent begins it";
   return (
     <>
       <strong className="font-semibold">
         Runs <Quoted text={action} />
-        {target !== null && (
+        {edited && " with your arguments"}
+        {!edited && target !== null && (
           <>
             {" "}
             on <Quoted text={target} />

@@ -12,6 +12,7 @@ import { Armed } from "./armed";
 import { DecideButton } from "./decide-button";
 import { OperatorButtons } from "./operator-buttons";
 import { AnsweredOutcome, ClosedOutcome, UnsentOutcome } from "./outcome";
+import { payloadKind } from "./payload-section";
 import type { Decision } from "./use-decision";
 
 /** Everything that must hold before Allow may be pressed; each has its own sentence. */
@@ -28,7 +29,7 @@ interface DecisionBarProps {
   readonly decision: Decision;
   readonly gate: AllowGate;
   readonly viewKey: string;
-  /** A question's form as JSON text; null while it does not satisfy its schema. */
+  /** A question's form, or what goes with an Allow, as JSON text; null while it does not satisfy its schema. */
   readonly answer: string | null;
   readonly onInvalidAnswer: () => void;
 }
@@ -78,11 +79,16 @@ function BarContent(props: DecisionBarProps & WithReason) {
 }
 
 /** Tab order: Reason, Deny, Allow. Focus rests on neither. */
-function PermissionBar({ page, decision, gate, viewKey, reason, onReason }: DecisionBarProps & WithReason) {
+function PermissionBar(props: DecisionBarProps & WithReason) {
+  const { page, decision, gate, viewKey, reason, onReason, answer, onInvalidAnswer } = props;
   const field = useRef<HTMLInputElement>(null);
   const off = useDecisionsOff(gate.settled, decision);
   const allowOff = gate.closedBecause ?? off;
-  const allow = () => (page.risk === "high" ? decision.arm() : decision.send("allow", reason, null));
+  const withPayload = payloadKind(page) !== null;
+  const allow = () => {
+    if (withPayload && answer === null) return onInvalidAnswer();
+    return page.risk === "high" ? decision.arm() : decision.send("allow", reason, withPayload ? answer : null);
+  };
   const deny = () => decision.send("deny", reason, null);
   useShortcuts({
     r: () => field.current?.focus(),

@@ -19,12 +19,19 @@ export interface Question {
   readonly showFaults: () => void;
 }
 
-/** Faults are shown for a field once it was left, or for all once Answer was pressed: nobody is told off while typing. */
-export function useAnswerDraft(page: TicketPage): Question {
-  const [draft, setDraft] = useState<AnswerDraft>({});
+/**
+ * Faults are shown for a field once it was left, or for all once Answer was pressed: nobody is told off while typing.
+ * @param start JSON text to change, instead of a form to fill in; null for the form of the ticket's schema
+ */
+export function useAnswerDraft(page: TicketPage, start: string | null = null): Question {
+  const [typed, setTyped] = useState<AnswerDraft>({});
+  const draft = useMemo(() => (start === null ? typed : { "": start, ...typed }), [start, typed]);
   const [pressed, setPressed] = useState(false);
   const schema = useMemo(() => parsed(page.schema_text), [page.schema_text]);
-  const form = useMemo(() => answerForm(schema, parsed(page.options_text)), [schema, page.options_text]);
+  const form = useMemo<AnswerForm>(
+    () => (start === null ? answerForm(schema, parsed(page.options_text)) : { kind: "json" }),
+    [start, schema, page.options_text],
+  );
   const check = checkAnswer(form, draft, schema);
   const faults = check.ok ? {} : check.faults;
   const shown = pressed
@@ -33,7 +40,7 @@ export function useAnswerDraft(page: TicketPage): Question {
   return {
     form,
     draft,
-    change: (name, typed) => setDraft((now) => ({ ...now, [name]: typed })),
+    change: (name, text) => setTyped((now) => ({ ...now, [name]: text })),
     text: check.ok ? check.text : null,
     faults: shown,
     showFaults: () => setPressed(true),

@@ -19,6 +19,7 @@ import { DecisionBar } from "./decision-bar";
 import { EarlierCalls } from "./earlier-calls";
 import { isLong, number } from "./field-value";
 import { FindingsTable } from "./findings-table";
+import { argumentsToEdit, PayloadSection, payloadKind } from "./payload-section";
 import { ProposalSection } from "./proposal-section";
 import { QuestionSection, useAnswerDraft } from "./question-section";
 import { TicketFactsLine, TicketTitle } from "./ticket-title";
@@ -68,7 +69,8 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
   const drawnHash = useDrawnHash(frame, verified, opened, page.kind === "permission");
   const decision = useDecision({ ticketId: page.ticket_id, viewDigest: verified.viewDigest, viewToken });
   const settled = useViewSettled(verified.viewDigest);
-  const question = useAnswerDraft(page);
+  const withAllow = payloadKind(page);
+  const question = useAnswerDraft(page, withAllow === "arguments" ? argumentsToEdit(page) : null);
   const before = useMemo(
     () => (page.compared ? (proposalFields(page.compared.proposal_text) ?? []) : []),
     [page.compared],
@@ -111,6 +113,9 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
               />
             )}
             <HashLine verified={verified} isTrue={isTrue} />
+            {withAllow !== null && page.status === "open" && page.expired_ms === null && page.may.decide && (
+              <PayloadSection kind={withAllow} page={page} payload={question} />
+            )}
             {page.claim !== null && <Claim words={page.claim} />}
             <EarlierCalls page={page} />
           </div>

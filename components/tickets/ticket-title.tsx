@@ -10,14 +10,21 @@ import { canonicalJson, isObject, type JsonValue, readJson } from "@/lib/protoco
 import type { TicketPage } from "@/lib/protocol/console-view";
 
 /** The action and its target, from the view's own text. */
-export function targetOf(page: TicketPage): { readonly action: string; readonly target: string | null } {
+export interface ShownAct {
+  readonly action: string;
+  readonly args: JsonValue;
+  readonly target: string | null;
+}
+
+export function actOf(page: TicketPage): ShownAct {
   const read = readJson(page.view_text, { maxDepth: 256, maxKeys: Number.MAX_SAFE_INTEGER });
   const view = read.ok && isObject(read.value) ? read.value : {};
   const proposal: JsonValue = view.proposal ?? null;
-  if (proposal === null || !isObject(proposal)) return { action: "", target: null };
+  if (proposal === null || !isObject(proposal)) return { action: "", args: null, target: null };
   const output = proposal.output ?? null;
   return {
     action: typeof proposal.action === "string" ? proposal.action : "",
+    args: proposal.args ?? null,
     target: output === null ? null : typeof output === "string" ? output : canonicalJson(output),
   };
 }
@@ -26,7 +33,7 @@ export function targetOf(page: TicketPage): { readonly action: string; readonly 
 const LONGEST_TITLE = 160;
 
 export function TicketTitle({ page }: { readonly page: TicketPage }) {
-  const { action, target } = targetOf(page);
+  const { action, target } = actOf(page);
   if (page.kind !== "permission") {
     return (
       <h1 className="ticket-title ticket-title-words">

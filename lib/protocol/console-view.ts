@@ -1,5 +1,5 @@
 import type { AwaitReason } from "./await-target";
-import type { BatchMode, CallOutcome, CallStatus, Coupling, OnExpiry, Risk } from "./call";
+import type { BatchMode, CallOutcome, CallStatus, Coupling, OnExpiry, ResumeMode, Risk } from "./call";
 import type { Role } from "./principal";
 
 /**
@@ -181,6 +181,7 @@ export interface TicketPage {
     /** Whether a second run could be told from the first: what the armed state says about undoing. */
     readonly effective_class: string;
     readonly on_deny: "continue" | "stop_run";
+    readonly resume_mode: ResumeMode;
     readonly executor: "worker" | "client" | "cli";
   } | null;
   /** Canonical text of the view: what is drawn, hashed and decided on. */

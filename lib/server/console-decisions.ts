@@ -91,8 +91,16 @@ export function shownRefusal({ code, facts }: Refusal): ShownRefusal {
 /** Closed by its switch: a verdict that is not known never becomes one that is. */
 function resultOf({ verdict, reason, answer }: DecisionRequest): Result<ResumeResult, Refusal> {
   switch (verdict) {
-    case "allow":
-      return ok({ kind: "permission", decision: "allow", ...(reason === null ? {} : { note: reason }) });
+    case "allow": {
+      const payload = answer === null ? null : readJson(answer);
+      if (payload && !payload.ok) return refuse(refusal("invalid_body"));
+      return ok({
+        kind: "permission",
+        decision: "allow",
+        ...(reason === null ? {} : { note: reason }),
+        ...(payload === null ? {} : { payload: payload.value }),
+      });
+    }
     case "deny":
       return ok({ kind: "permission", decision: "deny", ...(reason === null ? {} : { reason }) });
     case "continue":

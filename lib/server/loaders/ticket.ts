@@ -111,6 +111,7 @@ function callOf({ book, call, facts, siblings }: TicketPageReading): TicketPage[
     outcome: call.outcome,
     effective_class: call.effectiveClass,
     on_deny: call.onDeny,
+    resume_mode: call.resumeMode,
     executor: book.run.executor,
   };
 }
