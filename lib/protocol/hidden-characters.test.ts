@@ -29,10 +29,7 @@ function everyPoint(pattern: RegExp): string[] {
   return found;
 }
 
-/** Every code point there is, and thousands of random texts: seconds on a busy machine. */
-const PATIENT = { timeout: 60_000 };
-
-describe("hidden characters", PATIENT, () => {
+describe("hidden characters", () => {
   const invisible = everyPoint(/[\p{DI}\p{Cf}\p{Cc}\p{Zl}\p{Zp}]/u);
 
   test("are tokens, each of the assigned and unassigned code points that draw nothing", () => {
@@ -162,7 +159,7 @@ describe("blanks", () => {
   });
 });
 
-describe("a marked text", PATIENT, () => {
+describe("a marked text", () => {
   test.each(["shown", "marked"] as const)(
     "gives back its text exactly, from its sources and from its drawing (%s)",
     (lines) => {

@@ -12,10 +12,7 @@ const draw = (value: JsonValue) =>
       [`${"  ".repeat(depth)}${pieces.map((piece) => piece.drawn).join("")}`, path, kind] as const,
   );
 
-/** Thousands of random values: seconds on a busy machine. */
-const PATIENT = { timeout: 60_000 };
-
-describe("a drawn JSON value", PATIENT, () => {
+describe("a drawn JSON value", () => {
   test("has one row a scalar, and rows that open and close what holds it", () => {
     expect(
       draw({ to: "ops", list: [1, { "a b": null }], none: {}, empty: [], big: 2512292042121000001n, yes: true }),
