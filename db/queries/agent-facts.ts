@@ -14,6 +14,8 @@ export interface AgentFacts {
   readonly reasons: ReadonlyMap<string, string>;
   /** Actions of which one call has succeeded in this run. */
   readonly succeeded: ReadonlySet<string>;
+  /** How often somebody has let the run go on past its budget. */
+  readonly budgetGrants: number;
   /** Attempts granted in this run. */
   readonly toolAttempts: number;
 }
@@ -26,7 +28,7 @@ export async function readAgentFacts(
   step: number,
 ): Promise<AgentFacts> {
   return inWorkspace(db, workspace, async (tx) => {
-    const [thread, denied, closed, actions] = await Promise.all([
+    const [thread, denied, closed, actions, [grants]] = await Promise.all([
       tx.sql<ThreadLine[]>`
         select seq, source_id, role, content from messages
         where workspace_id = ${workspace} and thread_id = ${threadId} order by seq`.execute(),
@@ -48,11 +50,15 @@ export async function readAgentFacts(
       tx.sql<{ action: string; succeeded: boolean; attempts: number }[]>`
         select action, coalesce(bool_or(outcome = 'succeeded'), false) as succeeded, sum(attempt) as attempts from calls
         where workspace_id = ${workspace} and run = ${run} group by action`.execute(),
+      tx.sql<{ times: number }[]>`
+        select count(*)::int as times from tickets
+        where workspace_id = ${workspace} and run = ${run} and target_reason = 'budget_reached' and status = 'answered'`.execute(),
     ]);
     return {
       thread,
       reasons: new Map([...closed, ...denied].map((row) => [row.callRef, row.reason])),
       succeeded: new Set(actions.filter((row) => row.succeeded).map((row) => row.action)),
+      budgetGrants: grants?.times ?? 0,
       toolAttempts: actions.reduce((sum, row) => sum + row.attempts, 0),
     };
   });

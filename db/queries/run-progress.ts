@@ -7,6 +7,8 @@ import type { PrincipalKind } from "@/lib/protocol/principal";
 export interface RunProgress {
   readonly book: Book;
   readonly highest: number;
+  /** Nothing of a suspended workspace moves. */
+  readonly suspended: boolean;
   /** The agent's own state, for the worker that plays the agent. */
   readonly state: BoundState | null;
   readonly principal: { readonly id: string; readonly kind: PrincipalKind; readonly name: string };
@@ -38,7 +40,7 @@ export async function readProgress(db: Db, workspace: string, run: string): Prom
       select provider, model, catalog, definition from agent_snapshots
       where workspace_id = ${workspace} and snapshot_id = ${open.book.run.snapshotId}`;
     if (!snapshot) throw new Error(`run ${open.book.run.runId} has no snapshot`);
-    return { book: open.book, highest: open.highest, state, principal, snapshot };
+    return { book: open.book, highest: open.highest, suspended: open.rights.suspended, state, principal, snapshot };
   });
 }
 

@@ -39,6 +39,7 @@ export type Advanced = { readonly kind: "done" } | { readonly kind: "later"; rea
 
 const DONE: Advanced = { kind: "done" };
 const LOOK_AGAIN_MS = 1_000;
+const SUSPENDED_LOOK_MS = 30_000;
 
 /**
  * Move one run as far as it goes without a person: begin what is approved, perform it, report it, and let the agent take its next
@@ -48,6 +49,8 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
   while (!context.stop.aborted) {
     const progress = await readProgress(context.db, context.job.workspace, run);
     if (!progress || progress.book.run.cause !== null || progress.book.run.executor !== "worker") return DONE;
+    // Before anything is begun or asked: what is refused for the workspace's sake would be taken for the run's own end.
+    if (progress.suspended) return { kind: "later", inMs: SUSPENDED_LOOK_MS };
     const loaded = loadOf(progress);
     const approved = progress.book.calls().filter((call) => call.status === "approved" || call.status === "executing");
     if (approved.length > 0) {

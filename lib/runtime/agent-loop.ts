@@ -38,12 +38,17 @@ const LOOK_AGAIN_MS = 1_000;
  * have more to do. Nothing that was not committed is relied on, so after a crash any worker takes the same turn anew.
  */
 export async function takeTurn(context: Advancing, agent: Caller, progress: RunProgress): Promise<Advanced | "again"> {
+  const begunAt = performance.now();
   const { state, thinking, control } = await readTurn(context, agent, progress);
+  const { now } = progress.book;
+  const restMs = state.runtime.rest_until_ms - now.ms;
+  // Another job of the run may look before the one that was put off.
+  if (restMs > 0) return { kind: "later", inMs: restMs };
   const decided = await CONTROLLERS[state.definition.controller].decide(control);
   if (context.stop.aborted) return { kind: "later", inMs: 0 };
   const spent = { ...state.runtime, model_calls: state.runtime.model_calls + thinking.answers };
   const thought = { ...state, runtime: spent };
-  if (!decided.ok) return withoutDecision(thought, decided.refusal);
+  if (!decided.ok) return withoutDecision(thought, decided.refusal, now.ms + (performance.now() - begunAt));
   context.failAt("before_commit");
   const handled = await handle(decided.value, thought);
   return handled === "goes_on" ? "again" : advancedOf(handled);
@@ -58,7 +63,7 @@ async function readTurn(context: Advancing, agent: Caller, progress: RunProgress
   const { book, highest, snapshot } = progress;
   const { run } = book;
   const definition = definitionOf(snapshot);
-  const runtime = loadState(progress, definition.budget ?? DEFAULT_BUDGET);
+  const runtime = loadState(progress);
   const facts = await readAgentFacts(db, job.workspace, run.id, run.threadId, highest);
   const results = missingResults(run.runId, facts.thread, book.callsOf(highest), facts.reasons);
   const tools = toolsOf(snapshot);
@@ -69,7 +74,7 @@ async function readTurn(context: Advancing, agent: Caller, progress: RunProgress
     turn: runtime.turns + 1,
     model: context.modelFor?.(snapshot) ?? refuse(NO_MODEL),
     modelName: snapshot.model ?? "",
-    left: runtime.allowance - runtime.model_calls,
+    left: (definition.budget ?? DEFAULT_BUDGET) * (1 + facts.budgetGrants) - runtime.model_calls,
     stop,
   });
   const known = results.map(({ id, role, text }) => ({ sourceId: id, role, content: text }));
@@ -130,22 +135,22 @@ function wordsOf(result: string): string {
 }
 
 /** There is no answer: time cures some of it, a person may lift the budget, and everything else ends the run. */
-async function withoutDecision(state: AgentState, why: NoDecision): Promise<Advanced> {
+async function withoutDecision(state: AgentState, why: NoDecision, nowMs: number): Promise<Advanced> {
   if (why.code === "budget_exhausted") return advancedOf(await spendBudget(state));
   const tries = state.runtime.tries + 1;
   if (why.retryInMs !== null && tries < MODEL_TRIES) {
-    const counted = await saveState(state, { ...state.runtime, tries });
+    const restUntilMs = Math.ceil(nowMs + why.retryInMs);
+    const counted = await saveState(state, { ...state.runtime, tries, rest_until_ms: restUntilMs });
     return counted === "held" ? advancedOf(counted) : { kind: "later", inMs: why.retryInMs };
   }
   return advancedOf(await endRun(state, "failed", why.code));
 }
 
-/** Whoever answers the pause grants the budget once more; while it is open the run does not move. */
+/** Whoever continues the pause grants the budget once more. One that is cancelled grants nothing: it is asked again. */
 async function spendBudget(state: AgentState): Promise<Handled> {
   const { definition, runtime, agent, run } = state;
   if (definition.on_budget !== "pause") return endRun(state, "budget_exhausted", null);
-  const allowance = runtime.model_calls + (definition.budget ?? DEFAULT_BUDGET);
-  return saveState(state, { ...runtime, allowance }, (tx) => pauseForBudget(tx, agent, run.runId, runtime.model_calls));
+  return saveState(state, runtime, (tx) => pauseForBudget(tx, agent, run.runId, runtime.model_calls));
 }
 
 async function saveState(

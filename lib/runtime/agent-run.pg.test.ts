@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decideTicket } from "@/db/store/decide";
+import { cancelCall } from "@/db/store/operate";
 import { talk } from "@/db/store/talk";
-import { allow, deny, standing, traceTypes, verdict } from "@/db/testing/world";
+import { allow, codeOf, deny, standing, traceTypes, verdict } from "@/db/testing/world";
 import type { JsonObject } from "@/lib/protocol/canonical-json";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 
@@ -55,6 +56,47 @@ describe("the budget", () => {
     expect(script.calls).toBe(4);
     expect(await at.onlyTicket(runId)).toMatchObject({ reason: "budget_reached" });
   });
+});
+
+test("a budget's pause that is cancelled grants nothing: it is asked again", async () => {
+  const { runId, script } = await run({ ...REACT, budget: 2, on_budget: "pause" }, [[["look", {}]]]);
+  const first = await at.onlyTicket(runId);
+  expect(codeOf(await cancelCall(at.world.db, at.world.owner, first.id, "no"))).toBe("ok");
+  await at.drive(script);
+  expect(script.calls).toBe(2);
+  const second = await at.onlyTicket(runId);
+  expect([second.reason, second.id === first.id]).toEqual(["budget_reached", false]);
+});
+
+test("a workspace that is suspended under a claim asks no model; afterwards the run goes on as if nothing had been", async () => {
+  const runId = await at.start(REACT);
+  const script = new Script(["Done."]);
+  const job = await at.claim();
+  await at.suspend(true);
+  try {
+    expect(await at.advance(job, script)).toEqual({ kind: "later", inMs: 30_000 });
+  } finally {
+    await at.suspend(false);
+  }
+  expect(script.calls).toBe(0);
+  expect(await at.advance(job, script)).toEqual({ kind: "done" });
+  await at.finish(job);
+  expect(await at.row(runId)).toMatchObject({ cause: "completed" });
+});
+
+test("a workflow that ends under a condition leaves the stations behind it out", async () => {
+  const nodes = [
+    { model: "Is it done?", as: "state" },
+    { finish: "early", when: { value: "state", contains: "yes" } },
+    { tool: "look", args: {} },
+    { finish: "late" },
+  ];
+  const ends = async (line: string) => {
+    const { runId } = await run({ controller: "workflow", instructions: "x", nodes }, [line]);
+    return at.row(runId);
+  };
+  expect(await ends("yes")).toMatchObject({ cause: "completed", output: '"early"', codes: [] });
+  expect(await ends("no")).toMatchObject({ cause: "completed", output: '"late"', codes: [] });
 });
 
 describe("a signal that is refused", () => {

@@ -62,7 +62,7 @@ async function commit(tx: Tx, decision: Decision, judged: Judged, state: AgentSt
 async function act(tx: Tx, decision: Decision, judged: Judged, state: AgentState): Promise<Handled> {
   const { runtime, facts } = state;
   const counts = { model_calls: runtime.model_calls, tool_attempts: facts.toolAttempts };
-  const next = { ...runtime, ...decision.next, turns: runtime.turns + 1, tries: 0, at_wait: counts };
+  const next = { ...runtime, ...decision.next, turns: runtime.turns + 1, tries: 0, rest_until_ms: 0, at_wait: counts };
   const kept = await keepState(tx, state.agent, state.run.runId, RUNTIME_FORMAT, stateText(next));
   if (!kept.ok) return withoutRight(tx, state, kept.refusal.code);
   const saved = kept.value.value;

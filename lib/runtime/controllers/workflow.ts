@@ -30,7 +30,7 @@ export const workflow: Controller = {
         proposals: [{ signal: ok(signal), name: "", text: canonicalJson({ ...signal }) }],
         texts,
         next: { plan: null, cursor: cursor + 1, values, keeps },
-        remaining: Math.max(0, nodes.length - cursor - 1),
+        remaining: isEarlyEnd(node) ? 0 : Math.max(0, nodes.length - cursor - 1),
       });
     }
   },
@@ -46,6 +46,11 @@ function withResults({ runtime, results }: ControlState): Values {
 
 function isTaken({ when }: WorkflowNode, values: Values): boolean {
   return when === undefined || (valueNamed(values, when.value) ?? "").includes(when.contains);
+}
+
+/** An end under a condition is meant to leave the stations behind it out; one without would leave them out always. */
+function isEarlyEnd(node: WorkflowNode | undefined): boolean {
+  return node !== undefined && "finish" in node && node.when !== undefined;
 }
 
 function questionOf({ definition, conversation }: ControlState, instructions: string) {

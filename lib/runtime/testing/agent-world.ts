@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import postgres from "postgres";
 import { inWorkspace } from "@/db/client";
 import { readRunBook } from "@/db/queries/ticket-view";
 import { readTrace } from "@/db/queries/trace";
@@ -8,6 +9,7 @@ import { decideTicket } from "@/db/store/decide";
 import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
 import { enqueueResumes } from "@/db/store/mailbox/enqueue";
 import { ackJob, deferJobBy } from "@/db/store/mailbox/report";
+import { cancel } from "@/db/store/operate";
 import { allowList, setPolicy } from "@/db/store/set-policy";
 import { startAgentRun } from "@/db/testing/start-agent";
 import { newWorld, verdict, type World } from "@/db/testing/world";
@@ -178,6 +180,18 @@ export class AgentWorld {
         select id from runs where workspace_id = ${tx.workspace} and run_id = ${runId}`;
       return run?.id ?? "";
     });
+  }
+
+  /** A run that nobody is to look at any more: its jobs would be found by the next test. */
+  async abandon(runId: string): Promise<void> {
+    const ended = await cancel(this.world.db, this.world.owner, runId, "the test is over");
+    if (!ended.ok) throw new Error(ended.refusal.code);
+  }
+
+  async suspend(suspended: boolean): Promise<void> {
+    const admin = postgres(this.world.adminUrl, { max: 1, onnotice: () => undefined });
+    await admin`update workspaces set suspended_at = ${suspended ? new Date() : null} where id = ${this.world.workspace}`;
+    await admin.end();
   }
 
   /** Have a worker look at the run again, whatever its state. */
