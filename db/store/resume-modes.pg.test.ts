@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   about,
@@ -14,6 +15,7 @@ import {
   type World,
 } from "@/db/testing/world";
 import type { JsonValue } from "@/lib/protocol/canonical-json";
+import { decodeResumeResult } from "@/lib/protocol/resume-command";
 import { decideTicket } from "./decide";
 import { beginCall } from "./execute";
 import { cancelCall } from "./operate";
@@ -125,4 +127,41 @@ describe("a suspended call goes on by its mode", () => {
     expect(codeOf(await decideTicket(world.db, world.approver, what.ticket.id, attempt))).toBe("ok");
     expect((await standing(world, what.runId)).call).toMatchObject({ outcome: "blocked", attempt: 0 });
   });
+});
+
+describe("a call that a rule asks about", () => {
+  test("D2-26: is suspended, and its run waits", async () => {
+    const what = await suspended();
+    const { call, state, ticket } = await standing(world, what.runId);
+    expect([call.status, state, ticket?.status]).toEqual(["awaiting", "awaiting", "open"]);
+  });
+
+  test("D2-27: has one effect however often one decision is sent", async () => {
+    const what = await suspended();
+    const attempt = await verdict(world, what.ticket, "allow");
+    const send = () => decideTicket(world.db, world.approver, what.ticket.id, attempt);
+    const answers = await Promise.all(Array.from({ length: 5 }, send));
+    for (const answer of answers) expect(answer).toMatchObject({ ok: true, value: { value: { verdict: "allow" } } });
+    const said = answers.map((answer) => answer.ok && answer.value.value);
+    for (const answer of said) expect(answer).toEqual(said[0]);
+    const begun = await Promise.all(Array.from({ length: 5 }, () => begin(world, what)));
+    expect(begun.map(codeOf).sort()).toEqual(["in_progress", "in_progress", "in_progress", "in_progress", "ok"]);
+  });
+
+  test("D2-28: is not reached by an id that nobody has, and stays as it is", async () => {
+    const what = await suspended();
+    const before = await standing(world, what.runId);
+    const attempt = await verdict(world, what.ticket, "allow");
+    const nowhere = await decideTicket(world.db, world.approver, randomUUID(), attempt);
+    expect(codeOf(nowhere)).toBe("ticket_not_found");
+    expect(await standing(world, what.runId)).toEqual(before);
+  });
+
+  test.each([true, "true", 1, null, "Allow", " allow", {}, undefined])(
+    "D2-29: is not allowed by the value %j for its verdict",
+    (decision) => {
+      const said = { kind: "permission", ...(decision === undefined ? {} : { decision }) };
+      expect(decodeResumeResult(said as JsonValue)).toMatchObject({ ok: false, refusal: { code: "invalid_verdict" } });
+    },
+  );
 });
