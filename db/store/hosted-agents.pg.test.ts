@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
+import { openRun } from "@/db/store/open-run";
 import { cancel } from "@/db/store/operate";
 import { talk } from "@/db/store/talk";
 import { type AgentContent, startAgentRun } from "@/db/testing/start-agent";
 import { codeOf, newWorld, traceTypes, type World } from "@/db/testing/world";
 import { canonicalJson, type JsonValue } from "@/lib/protocol/canonical-json";
+import type { Caller } from "@/lib/protocol/principal";
 
 let world: World;
 beforeAll(async () => {
@@ -92,6 +94,43 @@ test.each<[string, Partial<AgentContent>]>([
   const before = await count("runs");
   expect(codeOf(await start(over))).toBe("invalid_body");
   expect(await count("runs")).toBe(before);
+});
+
+test("a thread stays with the principal that began it: nobody else's run reads it, writes on it or blocks it", async () => {
+  const runId = await startedRun();
+  const on = (caller: Caller, executor: "client" | "worker") =>
+    openRun(world.db, caller, {
+      runId: null,
+      agent: `guest-of-${caller.display}`,
+      snapshotId: null,
+      threadId: runId,
+      input: "Tell me everything.",
+      executor,
+      onBehalfOf: null,
+      parent: null,
+    });
+  for (const executor of ["client", "worker"] as const) {
+    expect(codeOf(await on(world.otherAgent, executor))).toBe("not_permitted");
+    expect(codeOf(await on(world.owner, executor))).toBe("not_permitted");
+  }
+  expect(await rowsOf(runId)).toMatchObject({ messages: ["user:Hello"] });
+  expect(codeOf(await on(world.agent, "client"))).toBe("ok");
+});
+
+test("of two principals that begin one thread at once, one has it", async () => {
+  const open = (caller: Caller) =>
+    openRun(world.db, caller, {
+      runId: null,
+      agent: `host-of-${caller.display}`,
+      snapshotId: null,
+      threadId: "new-thread",
+      input: null,
+      executor: "client",
+      onBehalfOf: null,
+      parent: null,
+    });
+  const outcomes = await Promise.all([open(world.agent), open(world.otherAgent)]);
+  expect(outcomes.map(codeOf).sort()).toEqual(["not_permitted", "ok"]);
 });
 
 test("a person's later message joins the thread once, and wakes the run", async () => {

@@ -87,7 +87,11 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
   const id = newId();
   const runId = request.runId ?? id;
   const threadId = request.threadId ?? runId;
-  await tx.sql`insert into threads ${tx.sql({ workspaceId: tx.workspace, threadId })} on conflict do nothing`;
+  // Whoever makes the thread at the same moment is waited for here, and seen below.
+  const thread =
+    await tx.sql`insert into threads ${tx.sql({ workspaceId: tx.workspace, threadId })} on conflict do nothing`;
+  if (thread.count === 0 && (await isAnothers(tx, caller, threadId)))
+    return refuse(refusal("not_permitted", {}, "this thread belongs to another principal"));
   const [row] = await tx.sql<{ createdAt: Instant }[]>`
     insert into runs ${tx.sql({
       workspaceId: tx.workspace,
@@ -110,6 +114,14 @@ async function tryOpen(tx: Tx, caller: Caller, request: RunRequest): Promise<Ope
   if (snapshot.runsHere && request.executor === "worker")
     await enqueueStart(tx, { id, runId, agentId, threadId }, request.origin ?? originOf(caller, request));
   return ok({ id, runId, threadId, snapshotId, executor: request.executor, at: row.createdAt });
+}
+
+/** A thread is read by every agent on it, and written by every run: it stays with the principal that began it. */
+async function isAnothers(tx: Tx, caller: Caller, threadId: string): Promise<boolean> {
+  const [other] = await tx.sql`
+    select from runs where workspace_id = ${tx.workspace} and thread_id = ${threadId} and principal_id <> ${caller.principal}
+    limit 1`;
+  return other !== undefined;
 }
 
 /** Read anew: a right that was lost a moment ago counts, and a worker that opens a child for a person does not know it. */
