@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import type { Change } from "./client";
 
@@ -19,7 +20,7 @@ export class Notifier {
   private sending: Promise<unknown> = Promise.resolve();
 
   constructor(url: string) {
-    this.sql = postgres(url, { max: 1, onnotice: () => undefined, connection: { synchronous_commit: "off" } });
+    this.sql = postgres(url, { max: 1, onnotice: () => undefined });
   }
 
   readonly tell = (change: Change): void => {
@@ -44,11 +45,12 @@ export class Notifier {
   private send(): void {
     const payloads = [...this.waiting].flatMap(([workspace, ids]) => inChunks(workspace, [...ids]));
     this.waiting.clear();
-    this.sending = Promise.all(payloads.map((payload) => this.sql`select pg_notify(${CHANNEL}, ${payload})`)).catch(
-      () => {
-        // Lost with its connection. Nobody may rely on a notification: everyone polls.
-      },
-    );
+    // Nobody waits for its WAL to be flushed. Said in the statement: a pooler refuses a client that sets it when it connects.
+    const tell = (payload: string) =>
+      this.sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, ${payload})`;
+    this.sending = Promise.all(payloads.map(tell)).catch(() => {
+      // Lost with its connection. Nobody may rely on a notification: everyone polls.
+    });
   }
 }
 
@@ -60,21 +62,57 @@ function inChunks(workspace: string, ids: readonly string[]): string[] {
   return chunks;
 }
 
+const NOT_STICKING =
+  "LISTEN does not stick on this connection (a transaction pooler?), so changes are polled for; " +
+  "give DATABASE_URL PostgreSQL's own address, or a session pooler's, to be woken at once.";
+
+/** A pooler may give a client the same session again by luck, so it is asked more than once. */
+const ASKED = 5;
+
+/**
+ * Whether a connection has a session of its own. Behind a transaction pooler LISTEN succeeds, and is then another client's or nobody's.
+ * What the first client sets must stay its own while the second one holds a transaction open: a pooler that has nothing to spare gives
+ * that one the first one's session, and another the first one a new one.
+ */
+async function hasOwnSession(url: string): Promise<boolean> {
+  const open = () => postgres(url, { max: 1, onnotice: () => undefined });
+  const [first, second] = [open(), open()];
+  const mark = randomUUID();
+  const isMarked = async (sql: postgres.Sql | postgres.TransactionSql) => {
+    const [set] = await sql<{ mark: string | null }[]>`select current_setting('holdpoint.session', true) as mark`;
+    return set?.mark === mark;
+  };
+  try {
+    for (let times = 0; times < ASKED; times += 1) {
+      await first`select set_config('holdpoint.session', ${mark}, false)`;
+      const isShared = await second.begin(async (sql) => (await isMarked(sql)) || !(await isMarked(first)));
+      if (isShared) return false;
+    }
+    return true;
+  } finally {
+    await Promise.all([first.end({ timeout: 2 }), second.end({ timeout: 2 })]);
+  }
+}
+
 /** One LISTEN connection a process, shared by everyone who waits for a change. */
 export class Listener {
   private readonly sql: postgres.Sql;
   private readonly subscribers = new Set<(change: Change | null) => void>();
   private readonly started: Promise<unknown>;
 
-  constructor(url: string) {
+  /** `say` is told, in one sentence, where no notification can arrive. */
+  constructor(url: string, say: (sentence: string) => void = () => undefined) {
     this.sql = postgres(url, { max: 1, onnotice: () => undefined });
-    this.started = this.sql
-      .listen(
-        CHANNEL,
-        (payload) => this.publish(readChange(payload)),
-        // Re-listening after a lost connection: whatever was said meanwhile is gone, so everyone looks again.
-        () => this.publish(null),
-      )
+    this.started = hasOwnSession(url)
+      .then(async (own) => {
+        if (!own) return say(NOT_STICKING);
+        await this.sql.listen(
+          CHANNEL,
+          (payload) => this.publish(readChange(payload)),
+          // Re-listening after a lost connection: whatever was said meanwhile is gone, so everyone looks again.
+          () => this.publish(null),
+        );
+      })
       // Who cannot be told polls: a listener that is not to be had costs a second, and must not end its process.
       .catch(() => undefined);
   }

@@ -141,6 +141,7 @@ async function work(settings: Settings, databaseUrl: string): Promise<null> {
     models: { settings: settings.model, scripts: {}, recording: null },
     stop: stop.signal,
     failpoint: settings.failpoint,
+    onNotice: (sentence) => process.stderr.write(`${sentence}\n`),
     onError,
   });
   return null;

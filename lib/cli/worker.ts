@@ -24,6 +24,7 @@ try {
     models: { settings: settings.model, scripts: {}, recording: null },
     stop: stop.signal,
     failpoint: settings.failpoint,
+    onNotice: (sentence) => process.stderr.write(`${sentence}\n`),
     onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
   });
   // Whatever still holds the event loop is not work: the work has returned.

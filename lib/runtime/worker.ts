@@ -27,6 +27,8 @@ export interface WorkerOptions extends Reach {
   readonly models?: ModelEnvironment;
   /** Each failure of the worker itself, for its log. */
   readonly onError?: (error: unknown) => void;
+  /** What its operator should know, in a sentence. */
+  readonly onNotice?: (sentence: string) => void;
 }
 
 const POLL_MS = 1_000;
@@ -42,7 +44,7 @@ const CONCURRENCY = 4;
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const concurrency = options.concurrency ?? CONCURRENCY;
   const notifier = new Notifier(options.databaseUrl);
-  const listener = new Listener(options.databaseUrl);
+  const listener = new Listener(options.databaseUrl, options.onNotice);
   const db = await connect(options.databaseUrl, {
     role: "holdpoint_worker",
     max: concurrency + 2,
