@@ -254,6 +254,8 @@ function reportOf(effect: Effect, call: CallFacts, attempt: number): EffectRepor
     case "answered":
       return { output: canonicalJson(effect.output), error: null, recovered: false };
     case "failed":
+      // Its worker was stopped, or lost its claim: no failure of the act. Where it may be repeated, the next claim begins it anew.
+      if (effect.code === "stopped" && call.effectiveClass !== "none") return null;
       return failure(effect.code, effect.detail, effect.facts);
     case "unknown":
       return effect.again === "same_key" && attempt >= MOST_ATTEMPTS

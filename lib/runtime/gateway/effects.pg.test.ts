@@ -63,6 +63,21 @@ test("a write whose answer never came is sent again under the same key, and repo
   expect(call.effectKey).toMatch(/^[0-9a-f]{64}$/);
 });
 
+test("a worker that is stopped while it reads reports no failure of the call: the next one reads again", async () => {
+  const stop = new AbortController();
+  let times = 0;
+  const server = await target((response) => {
+    times += 1;
+    if (times > 1) response.end("read");
+    else stop.abort();
+  });
+  const at = `http://127.0.0.1:${server.port}`;
+  const runId = await approved({ action: "http_request", args: {}, output: at });
+  await workUntil(workerWith(reaching(at), stop.signal), runId, ({ status }) => status === "executing");
+  const call = await workUntil(workerWith(reaching(at)), runId, isCompleted);
+  expect(call).toMatchObject({ outcome: "succeeded", attempt: 2 });
+});
+
 test("a read is read_only, and a refusal of the gateway is the call's failure by its code", async () => {
   const runId = await approved({ action: "http_request", args: {}, output: "https://api.example.com/" });
   const call = await workUntil(workerWith({ writeRoots: [] }), runId, isCompleted);
