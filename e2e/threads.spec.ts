@@ -1,16 +1,14 @@
 import { expect, type Page, test } from "@playwright/test";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
-import { type Answer, aCallOf, fakeProvider } from "./hosted-agents";
-import { Office, readTicket } from "./office";
-import { type App, forgetFolder, startApp, throwAwayFolder } from "./server";
+import { type Answer, aCallOf, HostedOffice } from "./hosted-agents";
+import { readTicket } from "./office";
 
 test.describe.configure({ mode: "serial" });
 
 const NAMES = ["react", "plan_and_execute", "workflow"] as const;
 type Name = (typeof NAMES)[number];
 
-let app: App;
-let provider: Awaited<ReturnType<typeof fakeProvider>>;
+let hosted: HostedOffice;
 let thea: Page;
 /** Whoever starts a run asks for its acts: another person consents. */
 let rosa: Page;
@@ -44,29 +42,14 @@ function definitionOf(name: Name) {
 
 test.beforeAll(async ({ browser }) => {
   test.setTimeout(180_000);
-  files = throwAwayFolder();
-  provider = await fakeProvider(({ model, messages }) =>
+  hosted = await HostedOffice.open(browser, ({ model, messages }) =>
     answerOf(model, messages.filter(({ role }) => role === "assistant").length),
   );
-  app = await startApp({
-    env: {
-      HOLDPOINT_WRITE_ROOTS: files,
-      HOLDPOINT_MODEL_BASE_URL: provider.baseUrl,
-      HOLDPOINT_MODEL_API_KEY: "sk-of-a-test",
-    },
-  });
-  const office = new Office(app);
-  thea = await office.person(browser, "Thea", "owner");
-  rosa = await office.person(browser, "Rosa", "approver");
-  for (const name of NAMES) await office.publish("Thea", name, definitionOf(name));
+  ({ thea, rosa, files } = hosted);
+  for (const name of NAMES) await hosted.office.publish("Thea", name, definitionOf(name));
 });
 
-test.afterAll(async () => {
-  for (const page of [thea, rosa]) await page?.context().close();
-  await app?.stop();
-  provider?.close();
-  for (const folder of [app?.dataDir, files]) if (folder) forgetFolder(folder);
-});
+test.afterAll(() => hosted?.close());
 
 /** Start an agent's run in the browser; gives its thread's path. */
 async function started(name: Name): Promise<string> {

@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, type Locator, type Page, test } from "@playwright/test";
-import { type Answer, aCallOf, fakeProvider } from "./hosted-agents";
-import { Office, readTicket } from "./office";
-import { type App, forgetFolder, startApp, throwAwayFolder } from "./server";
+import { type Answer, aCallOf, HostedOffice } from "./hosted-agents";
+import { readTicket } from "./office";
 
 test.describe.configure({ mode: "serial" });
 
-let app: App;
-let provider: Awaited<ReturnType<typeof fakeProvider>>;
+let hosted: HostedOffice;
 let thea: Page;
 /** Whoever starts a run asks for its acts: another person consents. */
 let rosa: Page;
@@ -26,20 +24,11 @@ function firstAnswer(agent: string): Answer {
 
 test.beforeAll(async ({ browser }) => {
   test.setTimeout(180_000);
-  files = throwAwayFolder();
-  provider = await fakeProvider(({ model, messages }) =>
+  hosted = await HostedOffice.open(browser, ({ model, messages }) =>
     messages.some(({ role }) => role === "assistant") ? [{ content: `${model} is done.` }] : firstAnswer(model),
   );
-  app = await startApp({
-    env: {
-      HOLDPOINT_WRITE_ROOTS: files,
-      HOLDPOINT_MODEL_BASE_URL: provider.baseUrl,
-      HOLDPOINT_MODEL_API_KEY: "sk-of-a-test",
-    },
-  });
-  const office = new Office(app);
-  thea = await office.person(browser, "Thea", "owner");
-  rosa = await office.person(browser, "Rosa", "approver");
+  ({ thea, rosa, files } = hosted);
+  const { office } = hosted;
   const work = { controller: "react", instructions: "Work." };
   await office.publish("Thea", "clerk", work);
   await office.publish("Thea", "boss", { ...work, delegates: { ask_clerk: "clerk" } }, ["ask_clerk"]);
@@ -49,12 +38,7 @@ test.beforeAll(async ({ browser }) => {
   for (const name of ["forwards", "backwards"]) await office.publish("Thea", name, { ...work, batch_mode: "parallel" });
 });
 
-test.afterAll(async () => {
-  for (const page of [thea, rosa]) await page?.context().close();
-  await app?.stop();
-  provider?.close();
-  for (const folder of [app?.dataDir, files]) if (folder) forgetFolder(folder);
-});
+test.afterAll(() => hosted?.close());
 
 /** Start an agent's run in the browser and open the run's page. */
 async function startedRun(agent: string): Promise<void> {

@@ -3,13 +3,12 @@
 import Link from "next/link";
 import { ShortHash } from "@/components/console/hash";
 import { Quoted } from "@/components/console/pieces";
-import { Sentence } from "@/components/console/sentence";
 import { useServerSecond } from "@/components/console/server-clock";
-import { Status, TONE_CLASS } from "@/components/console/status";
+import { Status } from "@/components/console/status";
 import { runLook } from "@/components/console/status-table";
 import type { ChildView, RunPage } from "@/lib/protocol/console-run-view";
 import { judgeRun } from "@/lib/protocol/verdict";
-import { verdictIcon } from "./verdict-icon";
+import { RunBrief } from "./run-brief";
 
 /** The call whose result this run will be. */
 export function WorksFor({ call }: { readonly call: NonNullable<RunPage["works_for"]> }) {
@@ -58,7 +57,6 @@ export function DelegatedRuns({ runs }: { readonly runs: readonly ChildView[] })
 function ChildLine({ child: { call_ref, facts } }: { readonly child: ChildView }) {
   const verdict = judgeRun(facts, useServerSecond());
   const look = runLook(facts.state, facts.cause);
-  const Icon = verdict.kind === "ended" ? look.icon : verdictIcon(verdict.kind);
   return (
     <tr>
       <td>
@@ -73,12 +71,7 @@ function ChildLine({ child: { call_ref, facts } }: { readonly child: ChildView }
         <Status look={look} dense />
       </td>
       <td className="fill">
-        <span className={`status ${TONE_CLASS[verdict.tone]} max-w-full text-muted-foreground`}>
-          <Icon className="icon icon-sm" aria-hidden="true" />
-          <span>
-            <Sentence parts={verdict.brief} />
-          </span>
-        </span>
+        <RunBrief facts={facts} verdict={verdict} />
         {verdict.action?.kind === "open_ticket" && (
           <>
             {" "}

@@ -9,11 +9,10 @@ import { Filter } from "@/components/console/filter";
 import { useShortcuts } from "@/components/console/keyboard";
 import { Quoted } from "@/components/console/pieces";
 import { pathWith, readConsole } from "@/components/console/read";
-import { Sentence } from "@/components/console/sentence";
 import { useServerSecond } from "@/components/console/server-clock";
 import { StaleNotice } from "@/components/console/stale-notice";
 import { NoMatch, State, Unread } from "@/components/console/states";
-import { Status, TONE_CLASS } from "@/components/console/status";
+import { Status } from "@/components/console/status";
 import { RUN_LOOKS, runLook } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
 import { TopBar } from "@/components/shell/top-bar";
@@ -22,7 +21,7 @@ import { Input } from "@/components/ui/input";
 import type { RunRow, RunsPage } from "@/lib/protocol/console-run-view";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { judgeRun } from "@/lib/protocol/verdict";
-import { verdictIcon } from "./verdict-icon";
+import { RunBrief } from "./run-brief";
 
 const FILTERS = {
   state: parseAsString,
@@ -232,7 +231,6 @@ function RunLine({
   const { facts } = row;
   const verdict = judgeRun(facts, now);
   const look = runLook(facts.state, facts.cause);
-  const Icon = verdict.kind === "ended" ? look.icon : verdictIcon(verdict.kind);
   return (
     <tr data-link="" data-active={active || undefined}>
       <td>
@@ -260,12 +258,7 @@ function RunLine({
         <Status look={look} dense />
       </td>
       <td className="fill">
-        <span className={`status ${TONE_CLASS[verdict.tone]} max-w-full text-muted-foreground`}>
-          <Icon className="icon icon-sm" aria-hidden="true" />
-          <span className="cut">
-            <Sentence parts={verdict.brief} />
-          </span>
-        </span>
+        <RunBrief facts={facts} verdict={verdict} />
       </td>
       <td className="num max-md:hidden text-muted-foreground">{row.steps}</td>
       <td className="max-md:hidden text-subtle-foreground">
