@@ -29,7 +29,7 @@ async function nothingFound(page: Page): Promise<void> {
 }
 
 test("axe finds nothing on any page, in both themes, on a desk and on a phone; nothing scrolls sideways", async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(900_000);
   const pages = [
     "/inbox",
     `/tickets/${ticket.ticketId}`,

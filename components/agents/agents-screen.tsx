@@ -54,7 +54,7 @@ function AgentsBody({ page }: { readonly page: AgentsPage }) {
   if (page.rows.length === 0) {
     return (
       <State icon={Bot} tone="off" title="No agent yet">
-        <p>An agent appears here when it opens its first run.</p>
+        <p>An agent appears here when it is published, or opens its first run.</p>
       </State>
     );
   }

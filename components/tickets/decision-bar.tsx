@@ -191,6 +191,12 @@ function CannotDecide({ page }: { readonly page: TicketPage }) {
     <div className="decision-row">
       <p className="grow text-muted-foreground">
         {CANNOT[page.may.decide_refusal ?? "not_permitted"] ?? CANNOT.not_permitted}
+        {page.may.decide_refusal === "self_approval" && page.who_may_decide.length === 0 && (
+          <>
+            {" "}
+            There is none yet: <code>npm run -s holdpoint -- people add EMAIL --role approver</code>
+          </>
+        )}
       </p>
       {page.may.operate && <OperatorButtons page={page} />}
     </div>

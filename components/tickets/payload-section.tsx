@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { Quoted } from "@/components/console/pieces";
 import { canonicalJson, isObject, type JsonValue, readJson } from "@/lib/protocol/canonical-json";
 import type { TicketPage } from "@/lib/protocol/console-view";
+import { escapeUnseen } from "@/lib/protocol/hidden-characters";
 import { pathTo } from "@/lib/protocol/json-path";
 import { AnswerFields } from "./answer-fields";
 import type { Question } from "./question-section";
@@ -26,9 +27,9 @@ export function payloadKind(page: TicketPage): PayloadKind {
 /** The proposed arguments, one a line, for whoever may change them. */
 export function argumentsToEdit(page: TicketPage): string {
   const { args } = actOf(page);
-  if (!isObject(args)) return canonicalJson(args);
+  if (!isObject(args)) return escapeUnseen(canonicalJson(args));
   const lines = Object.keys(args).map((name) => `  ${canonicalJson(name)}: ${canonicalJson(args[name] ?? null)}`);
-  return lines.length === 0 ? "{}" : `{\n${lines.join(",\n")}\n}`;
+  return lines.length === 0 ? "{}" : `{\n${lines.map(escapeUnseen).join(",\n")}\n}`;
 }
 
 interface PayloadSectionProps {

@@ -6,6 +6,7 @@ import {
   decodeTagText,
   drawMarked,
   drawnAsText,
+  escapeUnseen,
   HIDDEN_KINDS,
   markHidden,
   readMarked,
@@ -194,4 +195,14 @@ describe("a marked text", () => {
 
 test("where only plain text can stand, hidden characters stand there as tokens, also line breaks", () => {
   expect(drawnAsText("pay\u202eevil\nnow")).toBe("pay⟨U+202E⟩evil⟨U+000A⟩now");
+});
+
+test("JSON for a field is the same value, with nothing in it that would not be seen", () => {
+  fc.assert(
+    fc.property(fc.oneof(anyText, fc.constant("a\u202eb\u{e0041}\u200b")), (text) => {
+      const escaped = escapeUnseen(JSON.stringify(text));
+      expect(JSON.parse(escaped)).toBe(text);
+      expect(escaped).not.toMatch(/[\p{DI}\p{Cf}\p{Cc}\p{Zl}\p{Zp}]/u);
+    }),
+  );
 });

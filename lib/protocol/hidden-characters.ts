@@ -231,6 +231,17 @@ export function drawnAsText(text: string): string {
   return drawMarked(markHidden(text, { lines: "marked" }));
 }
 
+const UNSEEN = /[\p{DI}\p{Cf}\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/** JSON text for a field, which can draw no tokens: what would not be seen stands there as the escape that JSON has for it. */
+export function escapeUnseen(json: string): string {
+  return json.replace(UNSEEN, (point) =>
+    [...Array(point.length).keys()]
+      .map((unit) => `\\u${point.charCodeAt(unit).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
 const LABEL = /⟨(?:U\+([0-9A-F]{4,6})|([0-9]+) (space|tab|line break)s?)⟩/g;
 
 /**

@@ -3,7 +3,7 @@ import pino from "pino";
 import { refusal } from "@/lib/protocol/refusals";
 import type { Door } from "./api/door";
 import { Metrics } from "./api/metrics";
-import { problemOf } from "./api/problem";
+import { type METHODS, problemOf, wrongMethod } from "./api/problem";
 import { RefusalRate } from "./api/refusal-rate";
 import { serve } from "./api/serve";
 import type { Services } from "./api/services";
@@ -35,8 +35,19 @@ async function open(): Promise<Services> {
   };
 }
 
-/** A route handler for a door. Every route of the API is made by this, so that none skips the wrapper. */
-export function route(door: Door): (request: Request) => Promise<Response> {
+type Handler = (request: Request) => Promise<Response>;
+
+/**
+ * The handlers of a door's path. Every route of the API is made by this, so that none skips the wrapper, and so that another method
+ * is answered in words.
+ */
+export function routes(door: Door): Readonly<Record<(typeof METHODS)[number], Handler>> {
+  const other: Handler = async () => wrongMethod(door.method);
+  const all = { DELETE: other, GET: other, PATCH: other, POST: other, PUT: other };
+  return { ...all, [door.method]: handler(door) };
+}
+
+function handler(door: Door): Handler {
   return async (request) => {
     const ready = await services().catch((cause: unknown) => {
       log.error({ err: cause }, "the database is away");

@@ -45,6 +45,19 @@ export function faultProblem(incident: string): Response {
   return new Response(canonicalJson(body), { status: 500, headers: PROBLEM_HEADERS });
 }
 
+export const METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"] as const;
+
+/** A path that a door has, asked by another method. No refusal either. */
+export function wrongMethod(allowed: string): Response {
+  const body = {
+    type: "about:blank",
+    status: 405,
+    title: "Not by this method",
+    advice: `Send ${allowed}. The calls are listed at /api/v1/openapi.json.`,
+  };
+  return new Response(canonicalJson(body), { status: 405, headers: { ...PROBLEM_HEADERS, allow: allowed } });
+}
+
 /** A path that no door has. No refusal: nobody was asked for anything. */
 export function noSuchCall(): Response {
   const body = {

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { readRunDoor } from "@/lib/server/api/doors/runs";
 
 export const dynamic = "force-dynamic";
 
-export const GET = route(readRunDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(readRunDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { publishSnapshotDoor } from "@/lib/server/api/doors/agents";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(publishSnapshotDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(publishSnapshotDoor);

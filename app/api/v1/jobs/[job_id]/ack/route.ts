@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { ackDoor } from "@/lib/server/api/doors/work";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(ackDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(ackDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { claimInMailboxDoor } from "@/lib/server/api/doors/work";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(claimInMailboxDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(claimInMailboxDoor);

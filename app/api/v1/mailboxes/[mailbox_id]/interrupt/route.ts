@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { interruptDoor } from "@/lib/server/api/doors/jobs";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(interruptDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(interruptDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { enqueueDoor } from "@/lib/server/api/doors/work";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(enqueueDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(enqueueDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { askDoor } from "@/lib/server/api/doors/calls";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(askDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(askDoor);

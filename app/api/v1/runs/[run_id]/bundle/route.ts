@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { bundleDoor } from "@/lib/server/api/doors/bundle";
 
 export const dynamic = "force-dynamic";
 
-export const GET = route(bundleDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(bundleDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { resumeFailedDoor } from "@/lib/server/api/doors/runs";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(resumeFailedDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(resumeFailedDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { resumeDoor } from "@/lib/server/api/doors/resume";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(resumeDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(resumeDoor);

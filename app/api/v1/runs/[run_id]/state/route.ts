@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { readStateDoor } from "@/lib/server/api/doors/states";
 
 export const dynamic = "force-dynamic";
 
-export const GET = route(readStateDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(readStateDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { traceDoor } from "@/lib/server/api/doors/trace";
 
 export const dynamic = "force-dynamic";
 
-export const GET = route(traceDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(traceDoor);

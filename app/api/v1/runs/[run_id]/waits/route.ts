@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { waitDoor } from "@/lib/server/api/doors/calls";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(waitDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(waitDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { cancelTicketDoor } from "@/lib/server/api/doors/tickets";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(cancelTicketDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(cancelTicketDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { replaceDoor } from "@/lib/server/api/doors/tickets";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(replaceDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(replaceDoor);

@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { putStateDoor } from "@/lib/server/api/doors/states";
 
 export const dynamic = "force-dynamic";
 
-export const PUT = route(putStateDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(putStateDoor);

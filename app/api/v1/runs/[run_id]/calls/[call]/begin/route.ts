@@ -1,6 +1,6 @@
-import { route } from "@/lib/server/api";
+import { routes } from "@/lib/server/api";
 import { beginDoor } from "@/lib/server/api/doors/execution";
 
 export const dynamic = "force-dynamic";
 
-export const POST = route(beginDoor);
+export const { DELETE, GET, PATCH, POST, PUT } = routes(beginDoor);
