@@ -1,4 +1,4 @@
-import type { Scope } from "@/db/client";
+import type { Scope, Tx } from "@/db/client";
 import { answerOwnWait } from "@/lib/protocol/book/decide";
 import type { TicketFacts } from "@/lib/protocol/book/facts";
 import { notAwaiting } from "@/lib/protocol/book/refusing";
@@ -26,4 +26,11 @@ export async function answerDelegation(
     const result = { kind: "tool_result", call_id: call, output } as const;
     return answerOwnWait(book, ticket, ResumeCommand.fromTicket(resumeTicket(book, ticket), result, book.now.ms));
   });
+}
+
+/** Asked under the run's lock: between a look at a run and what is done about it, a person may have closed the wait. */
+export async function isStillOpen(tx: Tx, ticketId: string): Promise<boolean> {
+  const [open] = await tx.sql`
+    select from tickets where workspace_id = ${tx.workspace} and id = ${ticketId} and status = 'open'`;
+  return open !== undefined;
 }

@@ -104,7 +104,12 @@ export async function completeCall(
   executor: Executor = "client",
 ): Promise<Outcome<Completed>> {
   const verb = executor === "client" ? "complete" : executor === "cli" ? "drive_cli_run" : "execute_claimed";
-  const what = { ...onCallOf(verb, runId, call, { attempt: report.attempt }), leavesLapses: true };
+  const what = {
+    ...onCallOf(verb, runId, call, { attempt: report.attempt }),
+    leavesLapses: true,
+    // Our own executor has acted: its report must not be lost because the workspace was suspended meanwhile.
+    evenSuspended: executor !== "client",
+  };
   return onCall(scope, caller, what, executor, ({ book }, ref) => complete(book, ref, report));
 }
 

@@ -22,7 +22,7 @@ export interface Visit<Beside = undefined> extends Wanted {
   readonly beside?: (tx: Tx) => Promise<Beside>;
   /** Set by complete, which never acts on a lapse that it meets. */
   readonly leavesLapses?: boolean;
-  /** Set by the sweeper: what the clock brings about comes about in a suspended workspace too, and asks nobody's consent. */
+  /** Set for what has come about already, by the clock or by an effect: it is so in a suspended workspace too. */
   readonly evenSuspended?: boolean;
   /** Set by the command line's verbs and the worker: they act on runs that the principal did not open. */
   readonly onlyExecutor?: "cli" | "worker";

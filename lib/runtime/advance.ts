@@ -12,7 +12,7 @@ import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import type { Result } from "@/lib/result";
 import { takeTurn } from "./agent-loop";
-import { tendChildren } from "./delegation";
+import { type Tended, tendChildren } from "./delegation";
 import type { FailAt } from "./failpoint";
 import type { Effect, Reach } from "./gateway/effect";
 import { perform } from "./gateway/gateway";
@@ -58,7 +58,9 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
       if (later) return later;
       continue;
     }
-    if (await tendDelegated(context, progress)) continue;
+    const tended = await tendDelegated(context, progress);
+    if (tended === "held") return { kind: "later", inMs: LOOK_AGAIN_MS };
+    if (tended === "moved") continue;
     if (progress.book.calls().some((call) => !isTerminal(call)) || progress.book.openTickets().length > 0) return DONE;
     if (progress.snapshot.definition !== null) {
       const moved = await takeTurn(context, agentOf(context, progress), progress);
@@ -84,10 +86,10 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
   return { kind: "later", inMs: 0 };
 }
 
-async function tendDelegated(context: Advancing, progress: RunProgress): Promise<boolean> {
+async function tendDelegated(context: Advancing, progress: RunProgress): Promise<Tended> {
   const { definition } = progress.snapshot;
   const delegates = definition === null ? undefined : readDefinition(definition).delegates;
-  return delegates !== undefined && tendChildren(context, agentOf(context, progress), progress, delegates);
+  return delegates === undefined ? "nothing" : tendChildren(context, agentOf(context, progress), progress, delegates);
 }
 
 /** The run's own principal: an agent that runs here has no key at hand, so its worker speaks for it. */
@@ -204,7 +206,13 @@ function afterRefusal(code: string): "moved" | Advanced {
     case "run_awaiting":
     case "in_undo_window":
     case "batch_order":
+    // Suspended since the look began: the next look says for how long.
+    case "not_permitted":
       return { kind: "later", inMs: LOOK_AGAIN_MS };
+    // The call is over, so the run goes on: a deny rule that came later closed it here, or it fell with a sibling.
+    case "approval_rejected":
+    case "call_cancelled":
+      return "moved";
     default:
       return DONE;
   }

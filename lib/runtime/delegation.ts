@@ -1,8 +1,10 @@
+import type { Tx } from "@/db/client";
 import { type ChildRecord, readChildren, readLineage } from "@/db/queries/family";
 import type { RunProgress } from "@/db/queries/run-progress";
-import { answerDelegation } from "@/db/store/delegate";
+import { answerDelegation, isStillOpen } from "@/db/store/delegate";
 import { openRun } from "@/db/store/open-run";
 import { cancel, withdrawCall } from "@/db/store/operate";
+import { inRuntimeStep } from "@/db/store/runtime-step";
 import type { AgentDefinition } from "@/lib/protocol/agent-definition";
 import type { CallFacts, TicketFacts } from "@/lib/protocol/book/facts";
 import { isTerminal } from "@/lib/protocol/book/facts";
@@ -12,20 +14,32 @@ import { childEnded } from "@/lib/protocol/delegation";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import type { Advancing } from "./advance";
+import { withoutRight } from "./runtime";
 
 type Delegates = NonNullable<AgentDefinition["delegates"]>;
 
+/** Nothing is due; something was done; or the run is another worker's by now. */
+export type Tended = "nothing" | "moved" | "held";
+
+interface Parent {
+  readonly context: Advancing;
+  readonly agent: Caller;
+  readonly progress: RunProgress;
+}
+
 /**
  * What a run's delegated calls need now: a run for each that has none, an answer for each whose run has ended, and an end for each
- * run whose call is over. True when something was done. Read from the tables alone, so a notice needs to say nothing, and a crash
- * between two of these is made good by the next look.
+ * run whose call is over. Read from the tables alone, so a notice needs to say nothing, and a crash between two of these is made
+ * good by the next look.
  */
 export async function tendChildren(
   context: Advancing,
   agent: Caller,
-  { book }: RunProgress,
+  progress: RunProgress,
   delegates: Delegates,
-): Promise<boolean> {
+): Promise<Tended> {
+  const parent = { context, agent, progress };
+  const { book } = progress;
   const children = await readChildren(context.db, context.job.workspace, book.run.id);
   const waiting = book.openTickets().filter((ticket) => ticket.reason === "delegation");
   let moved = false;
@@ -34,9 +48,9 @@ export async function tendChildren(
     if (!call) throw new Error(`ticket ${ticket.id} delegates no call`);
     const child = children.find(({ callRef }) => callRef === call.callRef);
     if (child && child.cause === null) continue;
+    const work = child ? takeResult(call, child) : await openChild(parent, call, delegates[call.action]);
+    if (!(await inStep(parent, ticket, work))) return "held";
     moved = true;
-    if (child) await takeResult(context, agent, book.run.runId, call, child);
-    else await openChild(context, agent, book.run, call, delegates[call.action]);
   }
   for (const child of children) {
     if (child.cause !== null || isWaitedFor(waiting, child)) continue;
@@ -45,52 +59,73 @@ export async function tendChildren(
     await cancel(context.db, context.system, child.runId, "the call that it works for is over", "not_wanted");
     moved = true;
   }
-  return moved;
+  return moved ? "moved" : "nothing";
 }
 
 function isWaitedFor(waiting: readonly TicketFacts[], child: ChildRecord): boolean {
   return waiting.some(({ callRef }) => callRef === child.callRef);
 }
 
+/** What is done about one call. Gives why it is taken back instead; null when it is not. */
+type Work = (tx: Tx, parent: Parent) => Promise<string | null>;
+
+/**
+ * Under the claim, while the call still waits: a worker that slept must neither open a run nor take back what another has opened.
+ * False when the claim is another's by now.
+ */
+async function inStep(parent: Parent, ticket: TicketFacts, work: Work): Promise<boolean> {
+  const { context, agent, progress } = parent;
+  const { run } = progress.book;
+  const ground = { run: run.id, job: context.job, stateSha256: progress.state?.sha256 ?? null };
+  const done = await inRuntimeStep(context.db, context.job.workspace, ground, async (tx) => {
+    if (!(await isStillOpen(tx, ticket.id))) return;
+    const why = await work(tx, parent);
+    if (why === null) return;
+    const withdrawn = await withdrawCall(tx, agent, run.runId, ticket.callRef ?? "", why);
+    if (!withdrawn.ok) await withoutRight(tx, { system: context.system, run }, withdrawn.refusal.code);
+  });
+  return done.ok;
+}
+
 /** Only what was completed is a result; every other end is told in words. */
-async function takeResult(
-  { db, system }: Advancing,
-  agent: Caller,
-  parent: string,
-  { callRef }: CallFacts,
-  child: ChildRecord,
-): Promise<void> {
-  if (child.cause === "completed") {
-    await answerDelegation(db, system, parent, callRef, child.output === null ? null : stored(child.output));
-  } else await withdrawCall(db, agent, parent, callRef, childEnded(child));
+function takeResult({ callRef }: CallFacts, child: ChildRecord): Work {
+  return async (tx, { context, progress }) => {
+    if (child.cause !== "completed") return childEnded(child);
+    const output = child.output === null ? null : stored(child.output);
+    await answerDelegation(tx, context.system, progress.book.run.runId, callRef, output);
+    return null;
+  };
 }
 
 async function openChild(
-  { db, job }: Advancing,
-  agent: Caller,
-  parent: RunProgress["book"]["run"],
+  { context: { db, job }, progress: { book } }: Parent,
   { callRef, action, args }: CallFacts,
   name: string | undefined,
-): Promise<void> {
-  const giveUp = (why: string) => withdrawCall(db, agent, parent.runId, callRef, `it was not delegated: ${why}`);
-  if (name === undefined) return void (await giveUp(`no agent stands behind ${action}`));
+): Promise<Work> {
+  const notDelegated = (why: string): Work => {
+    return async () => `it was not delegated: ${why}`;
+  };
+  if (name === undefined) return notDelegated(`no agent stands behind ${action}`);
+  const parent = book.run;
   const line = await readLineage(db, job.workspace, parent.id);
-  if (line.includes(name)) return void (await giveUp(`${name} would work for itself (${line.join(" for ")})`));
-  const opened = await openRun(db, agent, {
-    // One call, one run: whoever opens it again after a crash finds it.
-    runId: `for-${sha256Hex(`${parent.id}:${callRef}`).slice(0, 32)}`,
-    agent: name,
-    snapshotId: null,
-    mustRunHere: true,
-    threadId: null,
-    input: inputOf(args),
-    executor: "worker",
-    onBehalfOf: null,
-    parent: { runId: parent.runId, call: callRef },
-  });
-  if (opened.ok) return;
-  const { code, detail } = opened.refusal;
-  await giveUp(`${code}${detail ? `: ${detail}` : ""}`);
+  if (line.includes(name)) return notDelegated(`${name} would work for itself (${line.join(" for ")})`);
+  return async (tx, { agent }) => {
+    const opened = await openRun(tx, agent, {
+      // One call, one run.
+      runId: `for-${sha256Hex(`${parent.id}:${callRef}`).slice(0, 32)}`,
+      agent: name,
+      snapshotId: null,
+      mustRunHere: true,
+      threadId: null,
+      input: inputOf(args),
+      executor: "worker",
+      onBehalfOf: null,
+      parent: { runId: parent.runId, call: callRef },
+    });
+    if (opened.ok) return null;
+    const { code, detail } = opened.refusal;
+    return `it was not delegated: ${code}${detail ? `: ${detail}` : ""}`;
+  };
 }
 
 /** `{message: "…"}` is those words; other arguments are told as they are. */

@@ -191,7 +191,11 @@ async function afterRefusal(tx: Tx, state: AgentState, code: RefusalCode): Promi
 }
 
 /** Whoever the agent acts as may not move the run any more: nobody is left to go on with it. */
-async function withoutRight(tx: Tx, { system, run }: AgentState, code: RefusalCode): Promise<Handled> {
+export async function withoutRight(
+  tx: Tx,
+  { system, run }: Pick<AgentState, "system" | "run">,
+  code: RefusalCode,
+): Promise<Handled> {
   const cancelled = await cancel(tx, system, run.runId, `its principal may not move it any more: ${code}`);
   return cancelled.ok ? "exits" : "held";
 }

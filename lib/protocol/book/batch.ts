@@ -1,5 +1,5 @@
 import type { OutcomeCause } from "../call";
-import { evaluatePolicy } from "../permission-rule";
+import { type Behaviour, evaluatePolicy } from "../permission-rule";
 import type { Book } from "./book";
 import { type CallFacts, isNeverBegun, isTerminal } from "./facts";
 import { openTicket } from "./waits";
@@ -40,6 +40,11 @@ export function approveByRule(book: Book, call: CallFacts, ruleId: string | null
   });
   book.enqueue({ dedupeKey: `resume:${call.callRef}`, ticketId: null });
   return approved;
+}
+
+/** A rule's allow is an act's. What waits for somebody's answer has nothing that could be executed. */
+export function passesByRule(call: CallFacts, behaviour: Behaviour): boolean {
+  return behaviour === "allow" && call.terms.reason === "permission";
 }
 
 export function blockByRule(book: Book, call: CallFacts, cause: OutcomeCause, ruleId: string | null): void {
@@ -103,7 +108,7 @@ function openNextQueued(book: Book, step: number): void {
       closeCoupled(book, step);
       continue;
     }
-    if (behaviour === "allow") {
+    if (passesByRule(call, behaviour)) {
       approveByRule(book, call, rule?.id ?? null);
       return;
     }

@@ -72,6 +72,7 @@ export function withdraw(book: Book, ref: CallRef, reason: string): Result<CallF
     reason: keep(book, "reason", reason),
   });
   followUp(book, call.step);
+  book.enqueue({ dedupeKey: `withdrawn:${ref}`, ticketId: null });
   return ok(closed);
 }
 

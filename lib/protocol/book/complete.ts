@@ -101,6 +101,8 @@ function record(book: Book, call: CallFacts, report: Report): { call: CallFacts;
     ...(late ? { late } : {}),
   });
   followUp(book, call.step);
+  // Whoever reports in time goes on by itself; a late one's claim is another's, who may have left the run for a person to settle.
+  if (late) book.enqueue({ dedupeKey: `late:${call.callRef}:${call.attempt}`, ticketId: null });
   return { call: done, late };
 }
 

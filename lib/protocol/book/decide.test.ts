@@ -244,11 +244,11 @@ describe("the run's own agent answers what waits for it", () => {
     return answerOwnWait(book, ticket, ResumeCommand.fromTicket(resumeTicket(book, ticket), result, 0));
   }
 
-  test("with its tool's result, and no job is made", () => {
+  test("with its tool's result; where a worker moves the run it is looked at again", () => {
     const book = parked([client], {}, { executor: "worker" });
     expect(own(book, RESULT)).toMatchObject({ value: { status: "answered" } });
     expect(book.call(A)).toMatchObject({ outcome: "succeeded", outcomeCause: "answered" });
-    expect(book.jobs).toEqual([]);
+    expect(book.jobs).toMatchObject([{ dedupeKey: `resume:${ticketOf(book).id}` }]);
   });
 
   test("not with another kind, for another call, or after the deadline", () => {

@@ -1,5 +1,4 @@
 import { ok, type Result, refuse } from "@/lib/result";
-import { AWAIT_RULES } from "../await-target";
 import type { CallRef } from "../call";
 import { type CanonicalJson, canonicalJson, type JsonObject, type JsonValue } from "../canonical-json";
 import { plusMs } from "../instant";
@@ -233,10 +232,8 @@ export function settle(
   if (result.kind === "permission" && result.decision === "deny" && ticket.onDeny === "stop_run" && !book.run.cause) {
     book.end("stopped", "denied");
   }
-  // Whoever answers for itself goes on by itself. A delegated call's answer comes from another run, so somebody must look.
-  if (AWAIT_RULES[ticket.reason].answeredBy !== "own_agent" || ticket.reason === "delegation") {
-    book.enqueue({ dedupeKey: `resume:${ticket.id}`, ticketId: ticket.id });
-  }
+  // Also what the run's own agent answers: a key that speaks for an agent is not the worker that moves it.
+  book.enqueue({ dedupeKey: `resume:${ticket.id}`, ticketId: ticket.id });
 }
 
 function resultValue(result: ResumeResult): JsonValue | undefined {

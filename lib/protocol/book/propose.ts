@@ -13,7 +13,7 @@ import type { CanonicalJson, JsonObject } from "../canonical-json";
 import { evaluatePolicy } from "../permission-rule";
 import { proposalHash } from "../proposal";
 import { type Refusal, refusal } from "../refusals";
-import { approveByRule, blockByRule, cancelTicketOf, closeCall, followUp, placesOf } from "./batch";
+import { approveByRule, blockByRule, cancelTicketOf, closeCall, followUp, passesByRule, placesOf } from "./batch";
 import type { Book } from "./book";
 import { type BatchFacts, type CallFacts, isTerminal, mayHaveHappened, type WaitTerms } from "./facts";
 import { runEnded } from "./refusing";
@@ -187,7 +187,7 @@ function judge(book: Book, call: CallFacts, record: StepRecord): void {
   } else if (denied >= record.deniedLimit) {
     noteProposal(book, call, "blocked", ruleId);
     blockByRule(book, call, "repeat_of_denied", ruleId);
-  } else if (behaviour === "allow" && call.terms.reason === "permission") {
+  } else if (passesByRule(call, behaviour)) {
     noteProposal(book, call, "allowed", ruleId);
     approveByRule(book, call, ruleId);
   } else {

@@ -63,7 +63,7 @@ function signalOf(node: Exclude<WorkflowNode, { model: string }>, values: Values
     const { schema, options } = node;
     return {
       type: "REQUEST_USER_INPUT",
-      question: fill(node.ask, values),
+      question: storable(fill(node.ask, values)),
       schema: schema ?? null,
       options: options ?? null,
     };

@@ -153,6 +153,15 @@ export class AgentWorld {
     if (!acked.ok) throw new Error(acked.refusal.code);
   }
 
+  /** Its worker is silent for so long that the job is another's: the claim is over, and the job due. */
+  async giveUp({ jobId }: ClaimedJob): Promise<void> {
+    await inWorkspace(this.world.db, this.world.workspace, async (tx) => {
+      await tx.sql`
+        update jobs set status = 'Queued', claim_token = null, claimed_by = null, lease_until = null
+        where workspace_id = ${tx.workspace} and job_id = ${jobId}`;
+    });
+  }
+
   /** What the database says of a run's live text, its jobs and its bound states. */
   async beside(runId: string) {
     return inWorkspace(this.world.db, this.world.workspace, async (tx) => {

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { answerWait } from "@/db/store/decide";
+import { completeCall } from "@/db/store/execute";
+import { withdrawCall } from "@/db/store/operate";
+import { proposeStep } from "@/db/store/propose";
+import { setPolicy } from "@/db/store/set-policy";
+import { aCall, allow, codeOf, standing } from "@/db/testing/world";
+import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
+import { AgentWorld, Script } from "./testing/agent-world";
+
+let at: AgentWorld;
+beforeAll(async () => {
+  at = await AgentWorld.open();
+});
+afterAll(() => at.close());
+
+const MAIL: JsonObject = { to: "ada@example.test" };
+let made = 0;
+
+/** A run of a fresh agent whose mail waits for a person. */
+async function waiting() {
+  const script = new Script([[["send_mail", MAIL]], "Done."]);
+  const name = `goes-on-${++made}`;
+  const runId = await at.start({ controller: "react", instructions: "Work." }, name);
+  await at.drive(script);
+  const told = () => {
+    const last = script.requests.at(-1)?.messages.at(-1);
+    return last && "text" in last ? (last.text ?? "") : "";
+  };
+  return { runId, name, script, told, ticket: await at.onlyTicket(runId) };
+}
+
+describe("an agent's run goes on by itself", () => {
+  test("after its call was taken back with its principal's key", async () => {
+    const { runId, script, told } = await waiting();
+    expect(codeOf(await withdrawCall(at.world.db, at.world.agent, runId, "s1.0", "not needed"))).toBe("ok");
+    await at.drive(script);
+    expect(JSON.parse(told())).toMatchObject({ cancelled: "withdrawn", reason: "not needed" });
+    expect(await at.row(runId)).toMatchObject({ cause: "completed" });
+  });
+
+  test("after a deny rule that came later than the allow", async () => {
+    const { runId, name, script, told, ticket } = await waiting();
+    expect(codeOf(await allow(at.world, ticket))).toBe("ok");
+    const rules = [{ id: "no-mail", behaviour: "deny", tool: "send_mail" }] as const;
+    const policy = await setPolicy(at.world.db, at.world.cli, name, { default: "ask", rules });
+    expect(policy.ok).toBe(true);
+    await at.drive(script);
+    expect(JSON.parse(told())).toMatchObject({ blocked: "blocked_by_rule" });
+    expect(await at.row(runId)).toMatchObject({ cause: "completed", codes: ["approval_rejected"] });
+  });
+
+  test("after the report of a worker that had been given up, on a call that nobody else can tell of", async () => {
+    const { runId, script, told, ticket } = await waiting();
+    expect(codeOf(await allow(at.world, ticket))).toBe("ok");
+    const job = await at.claim();
+    await expect(
+      at.advance(job, null, (point) => {
+        if (point === "before_effect") throw new Error("asleep");
+      }),
+    ).rejects.toThrow("asleep");
+    await at.giveUp(job);
+    await at.drive(script);
+    expect((await standing(at.world, runId)).call.status).toBe("indeterminate");
+    const report = { attempt: 1, output: canonicalJson("sent"), error: null, recovered: false };
+    expect(codeOf(await completeCall(at.world.db, at.world.system, runId, "s1.0", report, "worker"))).toBe("ok");
+    await at.drive(script);
+    expect(JSON.parse(told())).toBe("sent");
+    expect(await at.row(runId)).toMatchObject({ cause: "completed" });
+  });
+
+  test("after its principal's key has answered a wait of its own", async () => {
+    const name = `goes-on-${++made}`;
+    const runId = await at.start({ controller: "react", instructions: "Work." }, name);
+    const own = aCall({ action: "look", target: "client_execution" });
+    const step = { step: 1, mode: "parallel", coupling: "independent", state: null, messages: [] } as const;
+    expect(codeOf(await proposeStep(at.world.db, at.world.agent, runId, { ...step, calls: [own] }))).toBe("ok");
+    const script = new Script(["Done."]);
+    await at.drive(script);
+    expect(script.calls, "it waits").toBe(0);
+    const ticket = await at.onlyTicket(runId);
+    const book = await standing(at.world, runId);
+    const answer = await answerWait(at.world.db, at.world.agent, ticket.id, {
+      correlation_id: ticket.correlationId,
+      run_id: runId,
+      thread_id: book.run.threadId,
+      snapshot_id: ticket.snapshotId,
+      catalog_fingerprint: ticket.catalogFingerprint,
+      delegation_origin: null,
+      result: { kind: "tool_result", call_id: "s1.0", output: "seen" },
+      now_ms: 0,
+    });
+    expect(codeOf(answer)).toBe("ok");
+    await at.drive(script);
+    expect(await at.row(runId)).toMatchObject({ cause: "completed" });
+  });
+
+  test("with a question that holds what no column of text can", async () => {
+    const nodes = [{ ask: "Who?", as: "who" }, { ask: "Is {{who}} right?", as: "sure" }, { finish: "Done." }];
+    const runId = await at.start({ controller: "workflow", instructions: "Ask.", nodes }, `goes-on-${++made}`);
+    await at.drive(null);
+    await at.answer(await at.onlyTicket(runId), "A\u0000da");
+    await at.drive(null);
+    expect((await at.onlyTicket(runId)).prompt).toBe("Is A\uFFFDda right?");
+  });
+});
+
+describe("a workspace that is suspended under way", () => {
+  test("between a call's effect and its report takes the report: what has happened can always be told", async () => {
+    const { runId, script, ticket } = await waiting();
+    expect(codeOf(await allow(at.world, ticket))).toBe("ok");
+    const job = await at.claim();
+    await expect(
+      at.advance(job, null, (point) => {
+        if (point === "after_effect") throw new Error("suspended");
+      }),
+    ).rejects.toThrow("suspended");
+    await at.suspend(true);
+    const report = { attempt: 1, output: canonicalJson("sent"), error: null, recovered: false };
+    expect(codeOf(await completeCall(at.world.db, at.world.system, runId, "s1.0", report, "worker"))).toBe("ok");
+    await at.suspend(false);
+    await at.finish(job);
+    await at.look(runId);
+    await at.drive(script);
+    expect(await at.row(runId)).toMatchObject({ cause: "completed" });
+  });
+});
