@@ -81,6 +81,7 @@ const POINTS: readonly Point[] = [
   { name: "after the effect, before its record", row: 6, failpoint: "after_effect:1" },
   { name: "after the record, before its commit", gate: "commit", backendToo: true },
   { name: "after the commit, before its answer", gate: "commit" },
+  { name: "after the record, before the job is acked", row: 7, failpoint: "after_commit:1" },
   { name: "in the trace insert", gate: "trace" },
   { name: "in the decision", gate: "decision" },
 ];
