@@ -1,4 +1,4 @@
-// Two faults of the database driver (postgres 3.4.9) by which a connection that breaks takes its whole process along. What is written to
+// Faults of the database driver (postgres 3.4.9) by which a connection that breaks takes its whole process along, or leaves it waiting. What is written to
 // one that has just been ended, as the rollback of its transaction is, throws where nobody can catch it
 // (github.com/porsager/postgres/issues/1208); and nobody looks at the failure of the first thing that a connection asks by itself.
 // Until a release has the guards, they are put into the installed files. db/driver.pg.test.ts fails where they are missing.
@@ -30,6 +30,8 @@ const MENDS = [
     chunk = nextWriteTimer = null
     socket.`,
   ],
+  // Also what was asked between an error and the end of its connection is told of that end: otherwise it would be waited for for ever.
+  ["    !hadError && (query || sent.length) && error(", "    ;(query || sent.length) && error("],
   // Whoever waits for the connection is told of its end anyway.
   ["        return fetchArrayTypes()\n", "        return fetchArrayTypes().catch(() => {})\n"],
 ];

@@ -88,3 +88,28 @@ test("a connection that breaks before its first question is answered: the caller
   asking.remove();
   await new Promise((resolve) => server.close(resolve));
 });
+
+test("what is asked of a connection between its error and its end is told of the end, and the next work is done", async () => {
+  const asking = await childProgram(`
+    import net from "node:net";
+    import { connect } from "@/db/client";
+    const db = await connect(process.argv[2], { role: "holdpoint_worker", max: 1 });
+    const { emit } = net.Socket.prototype;
+    net.Socket.prototype.emit = function (event, ...more) {
+      const heard = emit.call(this, event, ...more);
+      if (event === "error") void db.sql\`select 1\`.then(() => "done", () => "told").then((word) => process.send(word));
+      return heard;
+    };
+    process.on("message", () => db.sql\`select 1\`.then(() => process.send("done")));
+    process.send("idle");
+  `);
+  const child = asking.start(proxy.url);
+  expect(await asking.answer(child)).toBe("idle");
+  const answer = asking.answer(child);
+  expect(proxy.cut("broken")).toBe(1);
+  expect(await answer).toBe("told");
+  child.send("work");
+  expect(await asking.answer(child)).toBe("done");
+  child.kill("SIGKILL");
+  asking.remove();
+});
