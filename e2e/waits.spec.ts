@@ -84,6 +84,14 @@ test("a parent shows what its child waits for, and goes on with the child's end"
 
   await thea.goto(parent);
   await expect(child).toContainText("awaiting approval");
+  // The parent's own wait is nobody's to decide: it is shown whole, with who answers it.
+  const own = thea.getByRole("region", { name: "Batch table" }).locator('a[href^="/tickets/"]');
+  await rosa.goto(`/tickets/${await ticketIn(own)}`);
+  await expect(rosa.getByRole("heading", { level: 1 })).toContainText("ask_clerk");
+  await expect(rosa.getByRole("region", { name: "Decision" })).toContainText(
+    "The run that it was delegated to answers",
+  );
+  await expect(rosa.getByRole("button", { name: /^(Allow|Continue|Answer)$/ })).toHaveCount(0);
   await allow(ticketId);
   await expect(child).toContainText("Completed");
   await expect(thea.getByRole("banner").or(thea.locator("main")).first()).toContainText("Completed");

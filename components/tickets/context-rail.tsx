@@ -58,6 +58,7 @@ const WITHOUT_RULE: Readonly<Record<TicketPage["kind"], string>> = {
   permission: "No rule allows it, so a person is asked.",
   question: "The agent asks a person, and goes on with the answer.",
   pause: "The run was paused, and goes on when a person continues it.",
+  elsewhere: "Nobody is asked: what it waits for comes from elsewhere.",
 };
 
 function WhyItAsks({ page }: { readonly page: TicketPage }) {
@@ -112,6 +113,14 @@ function RunFacts({ page }: { readonly page: TicketPage }) {
             <Quoted text={page.run_id} />
           </Link>
         </Pair>
+        {page.works_for && (
+          <Pair name="Works for">
+            call <span className="mono">{page.works_for.call_ref}</span> of{" "}
+            <Link className="mono text-link" href={`/runs/${encodeURIComponent(page.works_for.run_id)}`}>
+              <Quoted text={page.works_for.run_id} />
+            </Link>
+          </Pair>
+        )}
         {call && <Pair name="Step">{`${call.step}, call ${call.index + 1} of ${call.of}`}</Pair>}
         {agent.provider && (
           <Pair name="Provider">

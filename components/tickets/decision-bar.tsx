@@ -186,11 +186,20 @@ const CANNOT: Readonly<Record<string, string>> = {
   self_approval: "You asked for this yourself, so another person decides.",
 };
 
+/** Whom a wait is for that is no person's. */
+const ELSEWHERE: Readonly<Partial<Record<TicketPage["reason"], string>>> = {
+  delegation: "The run that it was delegated to answers this with its end.",
+  client_execution: "Its own agent runs the tool, and answers this with the result.",
+  external_event: "Its own agent reports the event.",
+};
+
 function CannotDecide({ page }: { readonly page: TicketPage }) {
   return (
     <div className="decision-row">
       <p className="grow text-muted-foreground">
-        {CANNOT[page.may.decide_refusal ?? "not_permitted"] ?? CANNOT.not_permitted}
+        {page.kind === "elsewhere"
+          ? (ELSEWHERE[page.reason] ?? "The system answers this by itself.")
+          : (CANNOT[page.may.decide_refusal ?? "not_permitted"] ?? CANNOT.not_permitted)}
         {page.may.decide_refusal === "self_approval" && page.who_may_decide.length === 0 && (
           <>
             {" "}

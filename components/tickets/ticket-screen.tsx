@@ -63,10 +63,10 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
   const frame = useRef<HTMLDivElement>(null);
   const found = useMemo(() => findings(verified.fields), [verified.fields]);
   const hidden = hiddenCount(found);
+  const isAct = page.kind === "permission" || page.kind === "elsewhere";
   // A question is drawn as its words and its form, a pause as its reason: both are whole.
-  const folded =
-    page.kind === "permission" ? verified.fields.find((field) => isLong(field) && !opened.has(field.path)) : undefined;
-  const drawnHash = useDrawnHash(frame, verified, opened, page.kind === "permission");
+  const folded = isAct ? verified.fields.find((field) => isLong(field) && !opened.has(field.path)) : undefined;
+  const drawnHash = useDrawnHash(frame, verified, opened, isAct);
   const decision = useDecision({ ticketId: page.ticket_id, viewDigest: verified.viewDigest, viewToken });
   const settled = useViewSettled(verified.viewDigest);
   const withAllow = payloadKind(page);
@@ -84,7 +84,7 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
       ? "This page does not hash to the stored proposal."
       : folded
         ? `Allow opens once ${folded.path} has been opened to its last byte.`
-        : page.kind === "permission" && drawnHash === null
+        : isAct && drawnHash === null
           ? "The page is being hashed."
           : null;
 
@@ -101,8 +101,8 @@ function ShownTicketBody({ fresh }: { readonly fresh: TicketPage }) {
             {!isTrue && <NotVerified drawn={drawnHash ?? verified.hash} stored={verified.storedHash} />}
             <ExpiredNotice page={page} />
             {found.length > 0 && <FindingsTable found={found} />}
-            {page.kind !== "permission" && <QuestionSection page={page} verified={verified} question={question} />}
-            {page.kind === "permission" && (
+            {!isAct && <QuestionSection page={page} verified={verified} question={question} />}
+            {isAct && (
               <ProposalSection
                 page={page}
                 verified={verified}

@@ -34,7 +34,7 @@ const LONGEST_TITLE = 160;
 
 export function TicketTitle({ page }: { readonly page: TicketPage }) {
   const { action, target } = actOf(page);
-  if (page.kind !== "permission") {
+  if (page.kind === "question" || page.kind === "pause") {
     return (
       <h1 className="ticket-title ticket-title-words">
         {page.kind === "question" ? "Question from " : "Pause of "}
@@ -63,6 +63,7 @@ const WAITS = {
   permission: "awaiting a decision",
   question: "awaiting an answer",
   pause: "awaiting Continue",
+  elsewhere: "answered elsewhere",
 } as const;
 
 export function TicketFactsLine({ page, hidden }: { readonly page: TicketPage; readonly hidden: number }) {

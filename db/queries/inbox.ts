@@ -20,7 +20,7 @@ export interface InboxFilter {
   readonly agent: string | null;
   readonly action: string | null;
   readonly risk: Risk | null;
-  readonly kind: AnswerKind | null;
+  readonly kind: Exclude<AnswerKind, "elsewhere"> | null;
 }
 
 export interface InboxRecord {
@@ -180,7 +180,7 @@ function matching(tx: Tx, reader: ListReader, filter: InboxFilter) {
       ${kind === null ? tx.sql`` : tx.sql`and ${ofKind(tx, kind)}`}`;
 }
 
-function ofKind(tx: Tx, kind: AnswerKind) {
+function ofKind(tx: Tx, kind: NonNullable<InboxFilter["kind"]>) {
   switch (kind) {
     case "permission":
       return tx.sql`t.target_reason = 'permission'`;

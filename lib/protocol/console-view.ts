@@ -7,8 +7,8 @@ import type { Role } from "./principal";
  * Times end in `_ms` and count by the database's clock; `now_ms` is that clock when the answer was read.
  */
 
-/** How a person answers a ticket. */
-export type AnswerKind = "permission" | "question" | "pause";
+/** How a person answers a ticket; `elsewhere` where none does: its own agent, another run or the system will. */
+export type AnswerKind = "permission" | "question" | "pause" | "elsewhere";
 
 /** What a call would touch, short enough for a row. `keep` is where the effect goes: it is never cut. */
 export interface EffectLine {
@@ -184,6 +184,8 @@ export interface TicketPage {
     readonly resume_mode: ResumeMode;
     readonly executor: "worker" | "client" | "cli";
   } | null;
+  /** The call of another run whose result this run will be. */
+  readonly works_for: { readonly run_id: string; readonly call_ref: string } | null;
   /** Canonical text of the view: what is drawn, hashed and decided on. */
   readonly view_text: string;
   readonly view_token: string;

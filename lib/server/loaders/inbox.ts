@@ -8,6 +8,7 @@ import {
   readInboxSummary,
   readOpenCount,
 } from "@/db/queries/inbox";
+import { type AwaitReason, isOfferedToPeople } from "@/lib/protocol/await-target";
 import { RISKS } from "@/lib/protocol/call";
 import { isObject } from "@/lib/protocol/canonical-json";
 import type { AnswerKind, EffectLine, InboxFacts, InboxPage, InboxRow, TicketFlag } from "@/lib/protocol/console-view";
@@ -79,7 +80,8 @@ function inboxRow(record: InboxRecord): InboxRow {
   };
 }
 
-export function answerKind(reason: string): AnswerKind {
+export function answerKind(reason: AwaitReason): AnswerKind {
+  if (!isOfferedToPeople({ reason })) return "elsewhere";
   if (reason === "permission") return "permission";
   return reason === "user_input" ? "question" : "pause";
 }

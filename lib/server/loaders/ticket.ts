@@ -1,5 +1,6 @@
 import "server-only";
 import { type DecidedRecord, readTicketPage, type TicketPageReading } from "@/db/queries/ticket-page";
+import { isOfferedToPeople } from "@/lib/protocol/await-target";
 import { viewOf } from "@/lib/protocol/book/waits";
 import { type CanonicalJson, canonicalJson } from "@/lib/protocol/canonical-json";
 import type { ClosedBy, Comparison, EarlierDecision, TicketPage, Verdict } from "@/lib/protocol/console-view";
@@ -36,6 +37,7 @@ function ticketPage(caller: Caller, reading: TicketPageReading): TicketPage {
     run_state: book.run.cause !== null ? "ended" : book.openTickets().length > 0 ? "awaiting" : "running",
     is_demo: facts.isDemo,
     call: callOf(reading),
+    works_for: worksFor(reading),
     view_text: canonicalJson(view),
     view_token: issueViewToken(
       { ticketId: ticket.id, revision: ticket.revision, person: caller.person ?? "", session: caller.credential ?? "" },
@@ -88,6 +90,11 @@ function ticketPage(caller: Caller, reading: TicketPageReading): TicketPage {
 
 function at(moment: Instant | null): number | null {
   return moment === null ? null : msOf(moment);
+}
+
+function worksFor({ book }: TicketPageReading): TicketPage["works_for"] {
+  const origin = book.run.delegation;
+  return origin && { run_id: origin.parent_run_id, call_ref: origin.parent_call_ref };
 }
 
 function callOf({ book, call, facts, siblings }: TicketPageReading): TicketPage["call"] {
@@ -192,7 +199,8 @@ function rightsOf(caller: Caller, { ticket, facts }: TicketPageReading): TicketP
     ticket.kind !== "pause" &&
     (facts.onBehalfOf === caller.person || facts.openedBy === caller.person) &&
     caller.person !== null;
-  const refusal = may(caller, verb) === "no" ? "not_permitted" : own ? "self_approval" : null;
+  const elsewhere = !isOfferedToPeople(ticket);
+  const refusal = elsewhere || may(caller, verb) === "no" ? "not_permitted" : own ? "self_approval" : null;
   return {
     decide: refusal === null && ticket.status === "open" && ticket.expiredAt === null,
     decide_refusal: refusal,
