@@ -98,7 +98,9 @@ export const jobs = pgTable(
     index("jobs_claim_order")
       .on(table.workspaceId, table.outside, table.priority, table.createdAt, table.jobId)
       .where(sql`${table.status} = 'Queued'`),
-    index("jobs_lease").on(table.workspaceId, table.leaseUntil).where(sql`${table.status} = 'Claimed'`),
+    // Without the workspace: the sweep looks for lapses across all of them, and a claim that asks whether a mailbox is taken would
+    // as soon read every lease of the workspace here as the one row of `jobs_one_claimed_a_mailbox`.
+    index("jobs_lease").on(table.leaseUntil).where(sql`${table.status} = 'Claimed'`),
     index("jobs_of_run").on(table.workspaceId, table.run),
     index("jobs_newest").on(table.workspaceId, table.status, table.createdAt.desc(), table.jobId.desc()),
   ],

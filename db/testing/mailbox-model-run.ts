@@ -159,7 +159,7 @@ class Run {
       case "ack":
         return codeOf(await this.box.ack(claim));
       case "nack":
-        return codeOf(await this.box.nack(claim, "it failed"));
+        return this.rests(claim.jobId, codeOf(await this.box.nack(claim, "it failed")));
       case "give up":
         return codeOf(await this.box.nack(claim, "it cannot be done", true));
       case "defer":
@@ -169,6 +169,15 @@ class Run {
       case "start":
         return codeOf(await this.box.start(claim));
     }
+  }
+
+  /** Whoever backs off does so until "ripen" says that time has passed: on a slow machine a quarter of a second is soon over. */
+  private async rests(jobId: string, answer: string): Promise<string> {
+    if (answer === "ok")
+      await this.admin`
+        update jobs set available_at = available_at + interval '1 hour'
+        where job_id = ${jobId} and status = 'Queued' and available_at > updated_at`;
+    return answer;
   }
 
   /** What a store without this guard would have made of the claim. */

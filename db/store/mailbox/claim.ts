@@ -1,4 +1,4 @@
-import { acrossWorkspaces, type Db, inWorkspace, type Scope, type Tx } from "@/db/client";
+import { type Db, inOneStatement, inWorkspace, type Scope, type Tx } from "@/db/client";
 import type { Refused } from "@/db/store/refuse";
 import { JOB_LEASE_MS, type Job, type JobClaim } from "@/lib/protocol/mailbox-job";
 import type { Caller } from "@/lib/protocol/principal";
@@ -21,19 +21,18 @@ export interface ClaimTerms {
 
 /**
  * Claim for a worker of ours: the jobs that come first, of one workspace; none when nothing is due. One statement, whatever the
- * number of workspaces.
+ * number of workspaces, that gives the jobs as it took them.
  */
 export async function claimNext(
   db: Db,
   { claimer, leaseMs = JOB_LEASE_MS, most = 1 }: ClaimTerms,
 ): Promise<readonly ClaimedJob[]> {
-  const taken = await acrossWorkspaces(
+  const taken = await inOneStatement(
     db,
-    (sql) => sql<(Taken & { workspaceId: string })[]>`select * from holdpoint_claim(${claimer}, ${leaseMs}, ${most})`,
+    (sql) => sql<(Omit<ClaimedJob, "workspace"> & { workspaceId: string })[]>`
+      select * from holdpoint_claim(${claimer}, ${leaseMs}, ${most})`,
   );
-  const [first] = taken;
-  if (!first) return [];
-  return inWorkspace(db, first.workspaceId, (tx) => readTaken(tx, taken));
+  return taken.map(({ workspaceId, ...job }) => ({ ...job, workspace: workspaceId }));
 }
 
 interface Taken {

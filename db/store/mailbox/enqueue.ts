@@ -14,7 +14,7 @@ import type { Caller } from "@/lib/protocol/principal";
 import { refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
 import { refuseJob, withoutRight } from "./refuse-job";
-import { readJob } from "./rows";
+import { writeJob } from "./rows";
 
 /** A job as it is asked for; what is left out has the default of protocol §10. */
 export interface JobRequest {
@@ -52,8 +52,7 @@ export async function enqueueJob(scope: Scope, caller: Caller, request: JobReque
     };
     const barred = await withoutRight(tx, caller, attempt);
     if (barred) return refuse(barred);
-    const jobId = await insertJob(tx, request);
-    const job = jobId === null ? null : await readJob(tx, jobId);
+    const job = await insertJob(tx, request);
     if (job) return ok(job);
     return refuse(
       await refuseJob(tx, caller, attempt, refusal("duplicate_job", { dedupe_key: attempt.input.dedupe_key })),
@@ -65,7 +64,7 @@ export async function enqueueJob(scope: Scope, caller: Caller, request: JobReque
  * The insert itself, in a verb's own transaction. Null: a live job of the mailbox has this dedupe key. The mailbox is locked
  * against an interrupt, which would otherwise raise the generation between the reading of it and this commit.
  */
-export async function insertJob(tx: Tx, request: JobRequest): Promise<string | null> {
+export async function insertJob(tx: Tx, request: JobRequest): Promise<Job | null> {
   const row = {
     workspaceId: tx.workspace,
     jobId: newId(),
@@ -87,20 +86,21 @@ export async function insertJob(tx: Tx, request: JobRequest): Promise<string | n
   const dueMs = request.availableAtMs ?? null;
   const ensured =
     tx.sql`insert into mailboxes ${tx.sql({ workspaceId: tx.workspace, mailboxId: row.mailboxId })} on conflict do nothing`.execute();
-  const inserted = tx.sql<{ jobId: string }[]>`
-    with box as (select generation from mailboxes
-      where workspace_id = ${tx.workspace} and mailbox_id = ${row.mailboxId} for share)
-    insert into jobs (workspace_id, job_id, mailbox_id, agent_id, kind, outside, run, ticket_id, messages, origin, sender_id,
+  const inserted = writeJob(
+    tx,
+    tx.sql`insert into jobs (workspace_id, job_id, mailbox_id, agent_id, kind, outside, run, ticket_id, messages, origin, sender_id,
       parent_run_id, request_extras, priority, dedupe_key, max_attempts, generation, available_at)
     select ${row.workspaceId}, ${row.jobId}, ${row.mailboxId}, ${row.agentId}, ${row.kind}, ${row.outside}, ${row.run},
       ${row.ticketId}, ${row.messages}, ${row.origin}, ${row.senderId}, ${row.parentRunId}, ${row.requestExtras},
       ${row.priority}, ${row.dedupeKey}, ${row.maxAttempts}, box.generation,
       coalesce(to_timestamp(${dueMs}::float8 / 1000), clock_timestamp())
-    from box on conflict do nothing returning job_id`.execute();
-  const [, [job]] = await Promise.all([ensured, inserted]);
-  if (!job) return null;
-  tx.touched.add(row.run ?? row.jobId);
-  return job.jobId;
+    from (select generation from mailboxes
+      where workspace_id = ${tx.workspace} and mailbox_id = ${row.mailboxId} for share) box
+    on conflict do nothing`,
+  );
+  const [, job] = await Promise.all([ensured, inserted]);
+  if (job) tx.touched.add(row.run ?? row.jobId);
+  return job;
 }
 
 type JobRun = Pick<RunFacts, "id" | "runId" | "agentId" | "threadId">;

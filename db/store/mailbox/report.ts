@@ -7,7 +7,7 @@ import { refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
 import { giveUp } from "./give-up";
 import { refuseJob, withoutRight } from "./refuse-job";
-import { readJob, underClaim, uuidOr, type Where, withoutClaim } from "./rows";
+import { readJob, underClaim, uuidOr, type Where, withoutClaim, writeJob } from "./rows";
 
 type Reported = Result<Job, Refused>;
 
@@ -16,13 +16,7 @@ const ERROR_LENGTH = 8_192;
 
 /** Delivered. It never means that the run succeeded. Refused: `unknown_job`, `stale_claim`, which changes nothing. */
 export async function ackJob(scope: Scope, caller: Caller, claim: JobClaim): Promise<Reported> {
-  return report(
-    scope,
-    caller,
-    claim,
-    (tx) => tx.sql`
-    update jobs set status = 'Accepted', ${withoutClaim(tx)} where ${underClaim(tx, claim)}`,
-  );
+  return report(scope, caller, claim, (tx) => change(tx, claim, tx.sql`status = 'Accepted', ${withoutClaim(tx)}`));
 }
 
 /** Not now: to a time, in epoch ms. No attempt is counted and the last error stays. */
@@ -36,13 +30,12 @@ export async function deferJobBy(scope: Scope, caller: Caller, claim: JobClaim, 
 }
 
 async function deferTo(scope: Scope, caller: Caller, claim: JobClaim, at: (tx: Tx) => Where): Promise<Reported> {
-  return report(
-    scope,
-    caller,
-    claim,
-    (tx) => tx.sql`
-    update jobs set status = 'Queued', available_at = ${at(tx)}, attempt_count = attempt_count - 1, ${withoutClaim(tx)}
-    where ${underClaim(tx, claim)}`,
+  return report(scope, caller, claim, (tx) =>
+    change(
+      tx,
+      claim,
+      tx.sql`status = 'Queued', available_at = ${at(tx)}, attempt_count = attempt_count - 1, ${withoutClaim(tx)}`,
+    ),
   );
 }
 
@@ -55,7 +48,7 @@ export async function extendJob(
 ): Promise<Reported> {
   return report(scope, caller, claim, async (tx) => {
     const [held] = await tx.sql<{ run: string | null }[]>`select run from jobs where ${underClaim(tx, claim)}`;
-    if (!held) return { count: 0 };
+    if (!held) return null;
     // Run before job, as everywhere: the call's row is the run's.
     if (held.run) {
       await tx.sql`select from runs where workspace_id = ${tx.workspace} and id = ${held.run} for no key update`;
@@ -64,21 +57,15 @@ export async function extendJob(
         where workspace_id = ${tx.workspace} and run = ${held.run} and status = 'executing'
           and claim_token = ${uuidOr(claim.token)}`;
     }
-    return tx.sql`
-      update jobs set lease_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond', updated_at = clock_timestamp()
-      where ${underClaim(tx, claim)}`;
+    const until = tx.sql`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
+    return change(tx, claim, tx.sql`lease_until = ${until}, updated_at = clock_timestamp()`);
   });
 }
 
 /** Its holder has begun; the result of an earlier claim is gone with that claim. */
 export async function startJob(scope: Scope, caller: Caller, claim: JobClaim): Promise<Reported> {
-  return report(
-    scope,
-    caller,
-    claim,
-    (tx) => tx.sql`
-    update jobs set started_at = clock_timestamp(), result = null, updated_at = clock_timestamp()
-    where ${underClaim(tx, claim)}`,
+  return report(scope, caller, claim, (tx) =>
+    change(tx, claim, tx.sql`started_at = clock_timestamp(), result = null, updated_at = clock_timestamp()`),
   );
 }
 
@@ -89,12 +76,8 @@ export async function recordJobResult(
   claim: JobClaim,
   result: string,
 ): Promise<Reported> {
-  return report(
-    scope,
-    caller,
-    claim,
-    (tx) => tx.sql`
-    update jobs set result = ${result}, updated_at = clock_timestamp() where ${underClaim(tx, claim)}`,
+  return report(scope, caller, claim, (tx) =>
+    change(tx, claim, tx.sql`result = ${result}, updated_at = clock_timestamp()`),
   );
 }
 
@@ -112,7 +95,7 @@ export async function nackJob(
   return report(scope, caller, claim, async (tx) => {
     const [held] = await tx.sql<{ run: string | null; attemptCount: number; maxAttempts: number }[]>`
       select run, attempt_count, max_attempts from jobs where ${underClaim(tx, claim)}`;
-    if (!held) return { count: 0 };
+    if (!held) return null;
     if (failure.permanent || held.attemptCount >= held.maxAttempts) {
       const left = await giveUp(
         tx,
@@ -122,12 +105,14 @@ export async function nackJob(
         error,
         underClaim(tx, claim),
       );
-      return { count: left ? 1 : 0 };
+      return left ? readJob(tx, claim.jobId) : null;
     }
-    return tx.sql`
-      update jobs set status = 'Queued', last_error = ${error}, ${withoutClaim(tx)},
-        available_at = clock_timestamp() + ${backoffMs(held.attemptCount)} * interval '1 millisecond'
-      where ${underClaim(tx, claim)}`;
+    const later = tx.sql`clock_timestamp() + ${backoffMs(held.attemptCount)} * interval '1 millisecond'`;
+    return change(
+      tx,
+      claim,
+      tx.sql`status = 'Queued', last_error = ${error}, available_at = ${later}, ${withoutClaim(tx)}`,
+    );
   });
 }
 
@@ -136,25 +121,29 @@ function wellFormed(text: string): string {
   return text.toWellFormed().replaceAll("\u0000", "\u2400");
 }
 
+function change(tx: Tx, claim: JobClaim, to: Where): Promise<Job | null> {
+  return writeJob(tx, tx.sql`update jobs set ${to} where ${underClaim(tx, claim)}`);
+}
+
 /** One write under a claim. What it does not reach is refused, and told what its claim has become. */
 async function report(
   scope: Scope,
   caller: Caller,
   claim: JobClaim,
-  write: (tx: Tx) => PromiseLike<{ readonly count: number }>,
+  write: (tx: Tx) => Promise<Job | null>,
   verb: Verb = "report_job",
 ): Promise<Reported> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
     const attempt = { verb, jobId: claim.jobId, run: null };
     const barred = await withoutRight(tx, caller, attempt);
     if (barred) return refuse(barred);
-    const { count } = await write(tx);
+    const written = await write(tx);
+    if (written) {
+      tx.touched.add(written.run ?? written.jobId);
+      return ok(written);
+    }
     const job = await readJob(tx, claim.jobId);
     if (!job) return refuse(await refuseJob(tx, caller, attempt, refusal("unknown_job")));
-    if (count === 1) {
-      tx.touched.add(job.run ?? job.jobId);
-      return ok(job);
-    }
     const superseded = await supersedeOutdated(tx, caller, claim, job.run);
     const facts = { job_id: claim.jobId, status: superseded ? "Superseded" : job.status };
     return refuse(await refuseJob(tx, caller, { ...attempt, run: job.run }, refusal("stale_claim", facts)));

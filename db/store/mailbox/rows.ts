@@ -9,8 +9,9 @@ export function jobColumns(tx: Tx) {
     j.created_at, j.updated_at`;
 }
 
-export function jobRelations(tx: Tx) {
-  return tx.sql`jobs j
+/** `from`: `jobs`, or what a statement has just written into it. */
+export function jobRelations(tx: Tx, from: "jobs" | "written" = "jobs") {
+  return tx.sql`${tx.sql(from)} j
     left join runs r on r.workspace_id = j.workspace_id and r.id = j.run
     left join agents a on a.workspace_id = j.workspace_id and a.id = j.agent_id`;
 }
@@ -33,6 +34,13 @@ export async function readJobs(tx: Tx, jobIds: readonly string[]): Promise<reado
     order by j.priority, j.created_at, j.job_id`;
 }
 
+/** The job as one write leaves it, in the same statement; null when the write reached none. */
+export async function writeJob(tx: Tx, write: Where): Promise<Job | null> {
+  const [job] = await tx.sql<Job[]>`
+    with written as (${write} returning *) select ${jobColumns(tx)} from ${jobRelations(tx, "written")}`;
+  return job ?? null;
+}
+
 /** True for the row while the claim is good: its token, its lease by the database's clock, and its mailbox's generation. */
 export function underClaim(tx: Tx, { jobId, token }: JobClaim) {
   return tx.sql`workspace_id = ${tx.workspace} and job_id = ${jobId} and status = 'Claimed' and claim_token = ${uuidOr(token)}
@@ -41,7 +49,7 @@ export function underClaim(tx: Tx, { jobId, token }: JobClaim) {
       where m.workspace_id = ${tx.workspace} and m.mailbox_id = jobs.mailbox_id)`;
 }
 
-/** A condition on one row of `jobs`. */
+/** A part of a statement. */
 export type Where = ReturnType<typeof underClaim>;
 
 /** A text that is no id names nothing; the database would take it for a fault. */
