@@ -7,11 +7,25 @@ import type { World } from "./world";
  * Let verbs on one run truly overlap, in the order given: the run's row is held by another connection until every verb stands in
  * its queue, then let go. What each of them judges is what the ones before it have committed.
  */
-export async function atOnce<Answers extends readonly unknown[]>(
+export function atOnce<Answers extends readonly unknown[]>(
   world: World,
   runId: string,
-  verbs: { readonly [index in keyof Answers]: () => Promise<Answers[index]> },
+  verbs: Verbs<Answers>,
   /** Keep them waiting this much longer, in ms: time that passes between a verb's start and its turn. */
+  waitMs = 0,
+): Promise<Answers> {
+  return behind(world, (sql) => sql`select from runs where run_id = ${runId} for update`, verbs, waitMs);
+}
+
+type Verbs<Answers extends readonly unknown[]> = {
+  readonly [index in keyof Answers]: () => Promise<Answers[index]>;
+};
+
+/** The same behind any row that all of them lock. */
+export async function behind<Answers extends readonly unknown[]>(
+  world: World,
+  hold: (sql: postgres.TransactionSql) => PromiseLike<unknown>,
+  verbs: Verbs<Answers>,
   waitMs = 0,
 ): Promise<Answers> {
   const holder = postgres(world.adminUrl, { max: 1, onnotice: () => undefined });
@@ -19,7 +33,7 @@ export async function atOnce<Answers extends readonly unknown[]>(
   try {
     const started: Promise<unknown>[] = [];
     await holder.begin(async (sql) => {
-      await sql`select from runs where run_id = ${runId} for update`;
+      await hold(sql);
       for (const [index, verb] of verbs.entries()) {
         started.push(verb());
         await untilWaiting(watcher, index + 1);

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
 import { enqueueJob, type JobRequest } from "@/db/store/mailbox/enqueue";
 import { openRequested } from "@/db/store/mailbox/open-request";
+import { interruptMailbox } from "@/db/store/mailbox/operate";
 import { readJob } from "@/db/store/mailbox/rows";
 import { publishSnapshot } from "@/db/store/snapshots";
+import { behind } from "@/db/testing/at-once";
 import { allow } from "@/db/testing/world";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { AgentWorld, Script } from "./testing/agent-world";
@@ -101,4 +103,49 @@ test("a request for an agent that runs nowhere here is a dead letter that says w
   expect(await runsOn("chat-5")).toEqual([]);
   const job = await jobAt(jobId);
   if (job?.claimToken) await at.finish({ ...job, token: job.claimToken, workspace: at.world.workspace });
+});
+
+const HELD: Parameters<typeof behind>[1] = (sql) =>
+  sql`select from mailboxes where mailbox_id like 'chat-6%' for update`;
+
+test("an interrupt behind the opening of a request's run ends it", async () => {
+  const { db, workspace, operatorKey } = at.world;
+  await put("chat-6a", "Quick.");
+  const job = await at.claim();
+  const [opened, interrupted] = await behind(at.world, HELD, [
+    () => openRequested(db, workspace, job),
+    () => interruptMailbox(db, operatorKey, "chat-6a", "stop"),
+  ]);
+  expect([opened, interrupted]).toMatchObject([{ ok: true, value: "opened" }, { ok: true }]);
+  await expect(at.finish(job)).rejects.toThrow("stale_claim");
+  await at.drive(new Script(["Done."]));
+  expect(await runsOn("chat-6a")).toMatchObject([{ cause: "cancelled" }]);
+});
+
+test("an interrupt before it opens none", async () => {
+  const { db, workspace, operatorKey } = at.world;
+  await put("chat-6b", "Quick.");
+  const job = await at.claim();
+  const [interrupted, opened] = await behind(at.world, HELD, [
+    () => interruptMailbox(db, operatorKey, "chat-6b", "stop"),
+    () => openRequested(db, workspace, job),
+  ]);
+  expect([interrupted.ok, opened]).toEqual([true, null]);
+  await expect(at.finish(job)).rejects.toThrow("stale_claim");
+  await at.drive(new Script(["Done."]));
+  expect(await runsOn("chat-6b")).toEqual([]);
+});
+
+test("another text under the id of an earlier message is not lost: the request is a dead letter that says so", async () => {
+  const again = { messages: canonicalJson([{ id: "m1", role: "user", text: "And another." }]) };
+  await put("chat-7", "First.");
+  await at.drive(new Script(["Done."]));
+  const jobId = await put("chat-7", "", again);
+  await expect(at.drive(new Script(["Done."]))).rejects.toThrow(/another message of the id m1/);
+  expect(await runsOn("chat-7")).toHaveLength(1);
+  const job = await jobAt(jobId);
+  if (job?.claimToken) await at.finish({ ...job, token: job.claimToken, workspace: at.world.workspace });
+  await put("chat-7", "First.");
+  await at.drive(new Script(["Done."]));
+  expect(await runsOn("chat-7"), "the same message again is that message").toHaveLength(2);
 });

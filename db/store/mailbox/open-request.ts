@@ -1,5 +1,5 @@
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
-import { addMessages } from "@/db/store/messages";
+import { addMessages, type Message } from "@/db/store/messages";
 import { openRun } from "@/db/store/open-run";
 import type { Refused } from "@/db/store/refuse";
 import { stored } from "@/lib/protocol/book/stored";
@@ -51,6 +51,10 @@ export async function openRequested(
       surface: "worker",
       credential: null,
     };
+    const said = saidIn(request.messages);
+    const taken = await takenId(tx, request.mailboxId, said);
+    if (taken !== null)
+      return refuse(refusalAt("invalid_body", "messages", `the thread has another message of the id ${taken}`));
     const opened = await openRun(tx, owner, {
       runId: `request-${claim.jobId}`,
       agent,
@@ -64,13 +68,19 @@ export async function openRequested(
       origin: request.origin,
     });
     if (!opened.ok) return opened;
-    await addMessages(tx, opened.value.threadId, saidIn(request.messages));
-    await tx.sql`update jobs set run = ${opened.value.id} where ${underClaim(tx, claim)}`;
+    await addMessages(tx, opened.value.threadId, said);
+    // Its row is ours since it was read: a lease that ends meanwhile must not leave the run without its request.
+    await tx.sql`update jobs set run = ${opened.value.id} where workspace_id = ${tx.workspace} and job_id = ${claim.jobId}`;
     return ok("opened");
   });
 }
 
+/** Under its claim, with its mailbox held against an interrupt: one that comes now finds the run, and ends it. */
 async function readRequest(tx: Tx, claim: JobClaim): Promise<RequestRow | null> {
+  await tx.sql`
+    select from mailboxes where workspace_id = ${tx.workspace}
+      and mailbox_id = (select mailbox_id from jobs where workspace_id = ${tx.workspace} and job_id = ${claim.jobId})
+    for share`;
   const [row] = await tx.sql<RequestRow[]>`
     select a.name as agent, jobs.mailbox_id, jobs.run, jobs.messages, jobs.origin, p.id as principal, p.kind, p.name as display,
       p.person_id as person
@@ -81,8 +91,21 @@ async function readRequest(tx: Tx, claim: JobClaim): Promise<RequestRow | null> 
   return row ?? null;
 }
 
+/** A message that is sent again is the same one; another text under its id would be lost without a word. Null: none is. */
+async function takenId(tx: Tx, threadId: string, said: readonly Message[]): Promise<string | null> {
+  for (const { id, role, text } of said) {
+    const [other] = await tx.sql`
+      select from messages where workspace_id = ${tx.workspace} and thread_id = ${threadId} and source_id = ${id}
+        and (role, content) <> (${role}, ${text})`;
+    if (other) return id.slice(SAID.length);
+  }
+  return null;
+}
+
+const SAID = "said:";
+
 /** Ids as a person's later message has them, so that nobody's message can take the place of one of the runtime's. */
-function saidIn(messages: string | null) {
+function saidIn(messages: string | null): readonly Message[] {
   const read = messages === null ? [] : stored(messages);
   if (!isArray(read)) throw new Error("a request's messages are no list");
   return read.map((said) => {
@@ -93,6 +116,6 @@ function saidIn(messages: string | null) {
       typeof said.text !== "string"
     )
       throw new Error("a request's message is none");
-    return { id: `said:${said.id}`, role: said.role, text: said.text };
+    return { id: `${SAID}${said.id}`, role: said.role, text: said.text };
   });
 }
