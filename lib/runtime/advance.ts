@@ -1,4 +1,5 @@
-import type { Db } from "@/db/client";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Busy, type Db } from "@/db/client";
 import { type FrozenAgent, type RunProgress, readProgress } from "@/db/queries/run-progress";
 import { beginClaimed, completeCall } from "@/db/store/execute";
 import type { ClaimedJob } from "@/db/store/mailbox/claim";
@@ -7,15 +8,15 @@ import { readDefinition } from "@/lib/protocol/agent-definition";
 import type { CallFacts } from "@/lib/protocol/book/facts";
 import { isTerminal } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
-import { type CanonicalJson, canonicalJson, hashJson, type JsonObject } from "@/lib/protocol/canonical-json";
+import { hashJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import type { Result } from "@/lib/result";
 import { takeTurn } from "./agent-loop";
 import { type Tended, tendChildren } from "./delegation";
+import { effectOf } from "./effect-report";
 import type { FailAt } from "./failpoint";
-import type { Effect, Reach } from "./gateway/effect";
-import { perform } from "./gateway/gateway";
+import type { Reach } from "./gateway/effect";
 import type { Model, ModelFailure } from "./model/model";
 import { takeNextStep } from "./recorded-agent";
 import { RECORDING_FORMAT, type Recording, readRecording, toolsOf } from "./recording";
@@ -176,7 +177,8 @@ async function execute(
       args: call.args,
       output: call.target,
       worker: context.worker,
-      key: context.job.jobId,
+      // A worker does not ask twice: whatever it left unreported under this claim is not its to begin again.
+      key: null,
       leaseMs: 30_000,
       ...registry,
     },
@@ -192,9 +194,30 @@ async function execute(
   context.failAt("after_effect");
   // Left unreported: the next claim ends this attempt, and the call's class says whether there is another.
   if (report === null) return { kind: "later", inMs: LOOK_AGAIN_MS };
-  await completeCall(context.db, context.system, runId, call.callRef, { attempt, ...report }, "worker");
+  await untilTold(() =>
+    completeCall(context.db, context.system, runId, call.callRef, { attempt, ...report }, "worker"),
+  );
   context.failAt("after_commit");
   return "moved";
+}
+
+const REPORT_TRIES = 8;
+const REPORT_REST_MS = 250;
+
+/**
+ * What was done is not forgotten because a lock or the database was away for a moment: nobody else could tell it. The same report
+ * again changes nothing, so an answer that was lost does no harm.
+ */
+async function untilTold(tell: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await tell();
+      return;
+    } catch (error) {
+      if (!(error instanceof Busy) || tries === REPORT_TRIES) throw error;
+      await sleep(REPORT_REST_MS * tries);
+    }
+  }
 }
 
 const NOTHING_LOADED = { snapshotId: null, catalogFingerprint: null };
@@ -216,65 +239,4 @@ function afterRefusal(code: string): "moved" | Advanced {
     default:
       return DONE;
   }
-}
-
-interface EffectReport {
-  readonly output: CanonicalJson | null;
-  readonly error: CanonicalJson | null;
-  readonly recovered: boolean;
-}
-
-/** Null: nobody knows how the effect ended. */
-async function effectOf(
-  context: Advancing,
-  recording: Recording | null,
-  call: CallFacts,
-  { attempt, effectKey }: { readonly attempt: number; readonly effectKey: string },
-): Promise<EffectReport | null> {
-  const effect = recording ? null : await perform({ ...call, effectKey }, context.reach, context.stop);
-  if (effect) return reportOf(effect, call, attempt);
-  const step = recording?.steps[call.step - 1];
-  const recorded = step?.kind === "calls" ? step.calls[call.batchIndex] : undefined;
-  if (!recorded) return failure("unknown_action", `no action ${call.action} is registered here`);
-  if (recorded.error !== null)
-    return { output: null, error: canonicalJson({ message: recorded.error }), recovered: false };
-  return { output: canonicalJson(recorded.result), error: null, recovered: false };
-}
-
-/** How often a request is sent under one effect key before its outcome is reported as unknown. */
-const MOST_ATTEMPTS = 5;
-
-function reportOf(effect: Effect, call: CallFacts, attempt: number): EffectReport | null {
-  switch (effect.kind) {
-    case "executed":
-    case "recovered":
-      return {
-        output: canonicalJson({ written: call.target, content_hash: effect.contentHash }),
-        error: null,
-        recovered: effect.kind === "recovered",
-      };
-    case "output_conflict":
-      return failure(effect.kind, `the target holds something else (${effect.existingHash})`);
-    case "output_outside_roots":
-      return failure(effect.kind, "the target is beneath no write root");
-    case "invalid_args":
-      return failure(effect.kind, effect.detail);
-    case "answered":
-      return { output: canonicalJson(effect.output), error: null, recovered: false };
-    case "failed":
-      // Its worker was stopped, or lost its claim: no failure of the act. Where it may be repeated, the next claim begins it anew.
-      if (effect.code === "stopped" && call.effectiveClass !== "none") return null;
-      return failure(effect.code, effect.detail, effect.facts);
-    case "unknown":
-      return effect.again === "same_key" && attempt >= MOST_ATTEMPTS
-        ? failure(
-            "outcome_unknown",
-            `${effect.detail}; it was sent ${attempt} times under one key and may have happened`,
-          )
-        : null;
-  }
-}
-
-function failure(code: string, message: string, facts: JsonObject = {}): EffectReport {
-  return { output: null, error: canonicalJson({ ...facts, code, message }), recovered: false };
 }

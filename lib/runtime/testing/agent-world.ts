@@ -18,7 +18,7 @@ import { stored } from "@/lib/protocol/book/stored";
 import { canonicalJson, isObject, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import { ok, type Result, refuse } from "@/lib/result";
-import type { Advanced } from "@/lib/runtime/advance";
+import type { Advanced, Advancing } from "@/lib/runtime/advance";
 import { deliver } from "@/lib/runtime/deliver";
 import type { FailAt } from "@/lib/runtime/failpoint";
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from "@/lib/runtime/model/model";
@@ -115,6 +115,7 @@ export class AgentWorld {
     job: ClaimedJob,
     model: Model | null | ((name: string) => Model),
     failAt: FailAt = () => undefined,
+    over: Partial<Pick<Advancing, "db" | "reach">> = {},
   ): Promise<Advanced> {
     const context = {
       db: this.world.db,
@@ -130,6 +131,7 @@ export class AgentWorld {
               ok(typeof model === "function" ? model(snapshot.model ?? "") : model),
           }
         : {}),
+      ...over,
     };
     const delivered = await deliver(context, job);
     if (delivered.kind === "never") throw new Error(delivered.why);
