@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inWorkspace } from "@/db/client";
 import { answerWait } from "@/db/store/decide";
 import { completeCall } from "@/db/store/execute";
+import { nackJob } from "@/db/store/mailbox/report";
 import { withdrawCall } from "@/db/store/operate";
 import { proposeStep } from "@/db/store/propose";
 import { setPolicy } from "@/db/store/set-policy";
@@ -28,6 +30,14 @@ async function waiting() {
     return last && "text" in last ? (last.text ?? "") : "";
   };
   return { runId, name, script, told, ticket: await at.onlyTicket(runId) };
+}
+
+async function stalled(runId: string): Promise<string | null> {
+  return inWorkspace(at.world.db, at.world.workspace, async (tx) => {
+    const [run] = await tx.sql<{ stalledReason: string | null }[]>`
+      select stalled_reason from runs where workspace_id = ${tx.workspace} and run_id = ${runId}`;
+    return run?.stalledReason ?? null;
+  });
 }
 
 describe("an agent's run goes on by itself", () => {
@@ -91,6 +101,23 @@ describe("an agent's run goes on by itself", () => {
       now_ms: 0,
     });
     expect(codeOf(answer)).toBe("ok");
+    await at.drive(script);
+    expect(await at.row(runId)).toMatchObject({ cause: "completed" });
+  });
+
+  test("after a decision that follows its last job's end, and is not called stalled any more", async () => {
+    const mails = [1, 2].map((n) => ["send_mail", { n }] as [string, JsonObject]);
+    const script = new Script([mails, "Done."]);
+    const definition = { controller: "react", instructions: "Work.", batch_mode: "parallel" };
+    const runId = await at.start(definition, `goes-on-${++made}`);
+    await at.drive(script);
+    const [first, second] = await at.openTickets(runId);
+    if (!first || !second) throw new Error("two tickets");
+    await allow(at.world, first);
+    const gone = await nackJob(at.world.db, at.world.system, await at.claim(), { permanent: true, error: "poison" });
+    expect([codeOf(gone), await stalled(runId)]).toEqual(["ok", "dead_letter"]);
+    await allow(at.world, second);
+    expect(await stalled(runId)).toBeNull();
     await at.drive(script);
     expect(await at.row(runId)).toMatchObject({ cause: "completed" });
   });

@@ -6,7 +6,7 @@ import { interruptMailbox } from "@/db/store/mailbox/operate";
 import { readJob } from "@/db/store/mailbox/rows";
 import { publishSnapshot } from "@/db/store/snapshots";
 import { behind } from "@/db/testing/at-once";
-import { allow } from "@/db/testing/world";
+import { allow, codeOf } from "@/db/testing/world";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { AgentWorld, Script } from "./testing/agent-world";
 
@@ -148,4 +148,21 @@ test("another text under the id of an earlier message is not lost: the request i
   await put("chat-7", "First.");
   await at.drive(new Script(["Done."]));
   expect(await runsOn("chat-7"), "the same message again is that message").toHaveLength(2);
+});
+
+test("whoever a request is from may not approve what is done for it, when they are known here", async () => {
+  const mail = () => new Script([[["send_mail", { to: "depot@example.test" }]], "Done."]);
+  await put("chat-8", "Mine.", { senderId: "ada@example.test" });
+  const script = mail();
+  await at.drive(script);
+  const [run] = await runsOn("chat-8");
+  const ticket = await at.onlyTicket(run?.runId ?? "");
+  expect(codeOf(await allow(at.world, ticket, at.world.approver))).toBe("self_approval");
+  expect(codeOf(await allow(at.world, ticket, at.world.approver2))).toBe("ok");
+  await at.drive(script);
+  await put("chat-9", "A stranger's.", { senderId: "stranger@example.test" });
+  await at.drive(mail());
+  const [other] = await runsOn("chat-9");
+  expect(codeOf(await allow(at.world, await at.onlyTicket(other?.runId ?? ""), at.world.approver))).toBe("ok");
+  await at.drive(mail());
 });

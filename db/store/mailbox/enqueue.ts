@@ -110,11 +110,15 @@ type JobRun = Pick<RunFacts, "id" | "runId" | "agentId" | "threadId">;
  * run will be looked at after this commit anyway, so it is no fault. Source: protocol §10.
  */
 export async function enqueueResumes(tx: Tx, run: JobRun, jobs: readonly JobDraft[]): Promise<void> {
-  await Promise.all(
-    jobs.map(({ ticketId, dedupeKey }) =>
-      insertJob(tx, { ...ofRun(run), kind: "resume", origin: "Internal", ticketId, dedupeKey }),
-    ),
+  if (jobs.length === 0) return;
+  // Whoever moves it again has it stand still no longer.
+  const moves = tx.sql`
+    update runs set stalled_reason = null
+    where workspace_id = ${tx.workspace} and id = ${run.id} and stalled_reason is not null`.execute();
+  const inserts = jobs.map(({ ticketId, dedupeKey }) =>
+    insertJob(tx, { ...ofRun(run), kind: "resume", origin: "Internal", ticketId, dedupeKey }),
   );
+  await Promise.all([moves, ...inserts]);
 }
 
 /** Ask for a run to be looked at for the first time. */

@@ -21,6 +21,8 @@ interface RequestRow {
   readonly kind: PrincipalKind | null;
   readonly display: string | null;
   readonly person: string | null;
+  /** The member whom the request says it is from. */
+  readonly sender: string | null;
 }
 
 /**
@@ -63,7 +65,8 @@ export async function openRequested(
       threadId: request.mailboxId,
       input: null,
       executor: "worker",
-      onBehalfOf: null,
+      // Whoever asked may not approve what is done for it. A sender that is nobody's name here is a word of the caller's.
+      onBehalfOf: request.sender,
       parent: null,
       origin: request.origin,
     });
@@ -83,7 +86,9 @@ async function readRequest(tx: Tx, claim: JobClaim): Promise<RequestRow | null> 
     for share`;
   const [row] = await tx.sql<RequestRow[]>`
     select a.name as agent, jobs.mailbox_id, jobs.run, jobs.messages, jobs.origin, p.id as principal, p.kind, p.name as display,
-      p.person_id as person
+      p.person_id as person,
+      (select s.id::text from people s join members m on m.person_id = s.id and m.workspace_id = jobs.workspace_id
+        where s.id::text = jobs.sender_id or s.email = jobs.sender_id::citext limit 1) as sender
     from jobs
     left join agents a on a.workspace_id = jobs.workspace_id and a.id = jobs.agent_id
     left join principals p on p.workspace_id = a.workspace_id and p.id = a.owner_principal_id

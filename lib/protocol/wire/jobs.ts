@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { JOB_KINDS, JOB_ORIGINS, JOB_STATUSES } from "../mailbox-job";
 import { agentName } from "./agents";
-import { durationMs, epochMs, instant, json, leaseMs, messages, textOf, words, workerId } from "./parts";
+import { epochMs, instant, json, leaseMs, messages, textOf, words, workerId } from "./parts";
 
 const claimToken = textOf(1, 128).meta({ description: "From the claim; every write of the job carries it." });
 
@@ -36,7 +36,7 @@ export type NackBody = z.output<typeof nackBody>;
 export const deferBody = z.strictObject({ claim_token: claimToken, until_ms: epochMs });
 export type DeferBody = z.output<typeof deferBody>;
 
-export const extendBody = z.strictObject({ claim_token: claimToken, lease_ms: durationMs.optional() });
+export const extendBody = z.strictObject({ claim_token: claimToken, lease_ms: leaseMs.optional() });
 export type ExtendBody = z.output<typeof extendBody>;
 
 export const jobReasonBody = z.strictObject({ reason: words });

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { lstat, open } from "node:fs/promises";
+import { link, lstat, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { stored } from "@/lib/protocol/book/stored";
 import { isObject } from "@/lib/protocol/canonical-json";
@@ -8,7 +8,7 @@ import type { Act, FileEffect } from "./effect";
 import { codeOf, folderBeneath } from "./folders";
 
 /**
- * Create one file exclusively. The parent is resolved first and must lie beneath a write root; the file itself is opened without
+ * Create one file exclusively, whole or not at all. The parent is resolved first and must lie beneath a write root; the file itself is opened without
  * following a link, so a link that is put there later is an existing file and not a way out.
  */
 export async function createFile(
@@ -21,22 +21,51 @@ export async function createFile(
     return { kind: "invalid_args", detail: "args.content is a text" };
   if (typeof target !== "string" || !path.isAbsolute(target))
     return { kind: "invalid_args", detail: "the output is an absolute path" };
+  // The approver reads both; a file elsewhere than its arguments say is not what they say.
+  if (args.path !== undefined && args.path !== target)
+    return { kind: "invalid_args", detail: "args.path is another than the output" };
   const content = args.content;
   const place = await placeBeneath(target, writeRoots);
   if (place === null) return { kind: "output_outside_roots", expected: content };
   try {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const file = await open(place, flags, 0o644);
-    try {
-      await file.writeFile(content, "utf8");
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await createWhole(place, content);
     return { kind: "executed", contentHash: sha256Hex(content) };
   } catch (cause) {
     if (codeOf(cause) !== "EEXIST") throw cause;
     return compareExisting(place, content);
+  }
+}
+
+/** What a file system says that knows no second name for a file. */
+const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/**
+ * Written under another name, then given its own in one step: a half that a crash or a full disk left behind would be taken for
+ * somebody else's file ever after. A name that is taken is an error, as with an exclusive open, also where a link has it.
+ */
+async function createWhole(place: string, content: string): Promise<void> {
+  const draft = path.join(path.dirname(place), `.holdpoint-${sha256Hex(`${place}\n${content}`).slice(0, 32)}`);
+  // Of an attempt that was killed.
+  await rm(draft, { force: true });
+  try {
+    await write(draft, content);
+    await link(draft, place);
+  } catch (cause) {
+    if (!NO_LINKS.includes(codeOf(cause))) throw cause;
+    await write(place, content);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function write(place: string, content: string): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(place, flags, 0o644);
+  try {
+    await file.writeFile(content, "utf8");
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 
