@@ -143,7 +143,7 @@ export const calls = pgTable(
     ),
     index("calls_unfinished").on(table.workspaceId, table.run).where(sql`${table.status} <> 'completed'`),
     index("calls_lease").on(table.workspaceId, table.leaseUntil).where(sql`${table.status} = 'executing'`),
-    index("calls_call_id").on(table.workspaceId, table.run, table.callId),
+    index("calls_call_id").on(table.workspaceId, table.run, table.callId).where(sql`${table.callId} is not null`),
     index("calls_proposal_hash").on(table.workspaceId, table.run, table.proposalHash),
   ],
 );

@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import { lapseOver } from "@/lib/protocol/book/begin";
 import type { Book } from "@/lib/protocol/book/book";
 import { CALL_REF_PATTERN, type CallRef } from "@/lib/protocol/call";
@@ -59,7 +59,7 @@ export async function visit<Value, Beside = undefined>(
   /** An answer on record, given before any right is judged; null when there is none. */
   recall: (visited: Visited<Beside>) => Result<Value, Refusal> | null = () => null,
 ): Promise<Outcome<Value>> {
-  return inWorkspace(scope, caller.workspace, async (tx) => {
+  return inWorkspaceByKey(scope, caller.workspace, async (tx) => {
     const [open, beside] = namesNothing(what.at)
       ? [null, undefined]
       : await Promise.all([readBook(tx, caller, what.at, what), what.beside?.(tx)]);

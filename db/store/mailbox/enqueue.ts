@@ -1,5 +1,5 @@
 import { v7 as newId } from "uuid";
-import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import type { Refused } from "@/db/store/refuse";
 import type { JobDraft } from "@/lib/protocol/book/book";
 import type { RunFacts } from "@/lib/protocol/book/facts";
@@ -43,7 +43,7 @@ export interface JobRequest {
  * Refused: `duplicate_job` while a job with this dedupe key is queued or claimed in the mailbox.
  */
 export async function enqueueJob(scope: Scope, caller: Caller, request: JobRequest): Promise<Result<Job, Refused>> {
-  return inWorkspace(scope, caller.workspace, async (tx) => {
+  return inWorkspaceByKey(scope, caller.workspace, async (tx) => {
     const attempt = {
       verb: "enqueue_job" as const,
       jobId: null,

@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import type { Refused } from "@/db/store/refuse";
 import { backoffMs, JOB_LEASE_MS, type Job, type JobClaim } from "@/lib/protocol/mailbox-job";
 import type { Verb } from "@/lib/protocol/may";
@@ -133,7 +133,7 @@ async function report(
   write: (tx: Tx) => Promise<Job | null>,
   verb: Verb = "report_job",
 ): Promise<Reported> {
-  return inWorkspace(scope, caller.workspace, async (tx) => {
+  return inWorkspaceByKey(scope, caller.workspace, async (tx) => {
     const attempt = { verb, jobId: claim.jobId, run: null };
     const barred = await withoutRight(tx, caller, attempt);
     if (barred) return refuse(barred);
