@@ -48,7 +48,7 @@ export default defineConfig({
           exclude: notOurs,
           pool: "forks",
           globalSetup: ["db/testing/global-setup.ts"],
-          provide: { externalDatabaseUrl: env.databaseUrl, stops: env.stops },
+          provide: { externalDatabaseUrl: env.databaseUrl, stops: env.stops, soakSeconds: env.soakSeconds },
           testTimeout: SLOW_MACHINE_MS,
           hookTimeout: SLOW_MACHINE_MS,
         },

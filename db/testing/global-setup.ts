@@ -15,6 +15,8 @@ declare module "vitest" {
     readonly externalDatabaseUrl: string;
     /** How many workers are stopped in mid-call. Set by vitest.config.ts. */
     readonly stops: number;
+    /** How long the soak ends workers, sessions and connections. Set by vitest.config.ts. */
+    readonly soakSeconds: number;
     readonly testServer: TestServer;
   }
 }

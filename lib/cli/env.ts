@@ -132,6 +132,7 @@ const testEnv = z.object({
   HOLDPOINT_TEST_DATABASE_URL: z.string().default(""),
   HOLDPOINT_README: z.string().default(""),
   HOLDPOINT_STOPS: z.coerce.number().int().min(1).default(3),
+  HOLDPOINT_SOAK_SECONDS: z.coerce.number().int().min(1).default(20),
 });
 
 export interface TestEnv {
@@ -141,6 +142,8 @@ export interface TestEnv {
   readonly keepsPictures: boolean;
   /** How many workers are stopped in mid-call: a few, or as many as SAFETY.md quotes. */
   readonly stops: number;
+  /** How long workers, sessions and connections are ended at random. */
+  readonly soakSeconds: number;
 }
 
 export function readTestEnv(env: NodeJS.ProcessEnv = process.env): TestEnv {
@@ -149,6 +152,7 @@ export function readTestEnv(env: NodeJS.ProcessEnv = process.env): TestEnv {
     databaseUrl: read.HOLDPOINT_TEST_DATABASE_URL,
     keepsPictures: read.HOLDPOINT_README === "1",
     stops: read.HOLDPOINT_STOPS,
+    soakSeconds: read.HOLDPOINT_SOAK_SECONDS,
   };
 }
 
