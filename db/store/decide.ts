@@ -14,6 +14,7 @@ import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import type { ResumeCommand, ResumeResult } from "@/lib/protocol/resume-command";
 import { ok, type Result, refuse } from "@/lib/result";
 import { type Outcome, type Visited, visit } from "./visit";
+import { readEditors, readVotes } from "./votes";
 
 /** A person's verdict as it comes in. The click has its own id, so that a resend is known. */
 export interface DecisionAttempt {
@@ -97,15 +98,17 @@ interface FirstVote {
 interface OnRecord {
   readonly first: FirstVote | undefined;
   readonly votes: readonly VoteFacts[];
+  readonly editors: readonly string[];
 }
 
 async function readRecord(tx: Tx, caller: Caller, ticketId: string, decisionId: string): Promise<OnRecord> {
-  const [, first, votes] = await Promise.all([
+  const [, first, votes, editors] = await Promise.all([
     takeDecisionId(tx, caller, decisionId),
     readFirstVote(tx, caller, decisionId),
     readVotes(tx, ticketId),
+    readEditors(tx, ticketId),
   ]);
-  return { first, votes };
+  return { first, votes, editors };
 }
 
 /**
@@ -149,22 +152,13 @@ function judgeAndVote(
     via: caller.kind === "system" ? "system" : "person",
     forbidKeyOwner: setting(open.rights.settings, "forbid_key_owner") === true,
     votes: beside.votes,
+    editors: beside.editors,
   };
   const voted = decide(book, ticketId, attempt, decider);
   if (!voted.ok) return voted;
   const decided = whatWasDecided(book, caller, voted.value, attempt.result);
   visited.alongside(() => insertVote(tx, caller, ticketId, attempt, decided));
   return ok(decided);
-}
-
-/** A right lost since a vote was cast does not count. Source: protocol §6 "Votes". */
-async function readVotes(tx: Tx, ticketId: string): Promise<readonly VoteFacts[]> {
-  return await tx.sql<VoteFacts[]>`
-    select v.person_id as person, v.verdict, m.person_id is not null as still_may
-    from votes v
-    left join members m on m.workspace_id = v.workspace_id and m.person_id = v.person_id and m.disabled_at is null
-      and m.role in ('approver', 'owner')
-    where v.workspace_id = ${tx.workspace} and v.ticket_id = ${ticketId}`;
 }
 
 function whatWasDecided(book: Book, caller: Caller, voted: Voted, result: ResumeResult): Decided {
@@ -255,7 +249,13 @@ export async function decideCliRun(
       viewDigest: null,
       seenForMs: null,
     };
-    const voted = decide(book, ticket.id, attempt, { person: null, via: "cli", forbidKeyOwner: false, votes: [] });
+    const voted = decide(book, ticket.id, attempt, {
+      person: null,
+      via: "cli",
+      forbidKeyOwner: false,
+      votes: [],
+      editors: [],
+    });
     return voted.ok ? ok(voted.value.ticket) : voted;
   });
 }

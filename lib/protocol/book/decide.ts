@@ -33,6 +33,8 @@ export interface Decider {
   readonly forbidKeyOwner: boolean;
   /** Earlier verdicts on this ticket, by others and by oneself. */
   readonly votes: readonly VoteFacts[];
+  /** Whose edit made the act that is decided on; none where it was not edited. */
+  readonly editors: readonly string[];
 }
 
 export type Voted =
@@ -59,17 +61,22 @@ export function decide(book: Book, ticketId: string, attempt: Attempt, decider: 
 
   const verdict = verdictWord(attempt.result);
   const call = ticket.callRef === null ? null : book.call(ticket.callRef);
-  const allows = decider.votes.filter(
-    (vote) => vote.verdict === "allow" && vote.stillMay && vote.person !== decider.person,
-  );
-  const settles = verdict !== "allow" || allows.length + 1 >= ticket.quorumNeeded;
+  const allows = allowsWith(ticket, decider);
+  const settles = verdict !== "allow" || allows >= ticket.quorumNeeded;
   const edit = editOf(call, attempt.result);
   if (edit !== null && call) return decideEdited(book, ticket, call, edit, attempt.result, decider);
   noteVerdict(book, ticket, call, attempt.result, settles);
-  if (!settles) return ok({ settles, ticket, votes: allows.length + 1, needed: ticket.quorumNeeded });
+  if (!settles) return ok({ settles, ticket, votes: allows, needed: ticket.quorumNeeded });
 
   settle(book, ticket, call, attempt.result, decider.via);
   return ok({ settles, ticket: book.ticketAt(ticketId) ?? ticket, call: call?.callRef ?? null, verdict });
+}
+
+/** Allows that count once this one is given. Where two must look, whoever edited the act is none of them. Source: interleavings 23. */
+function allowsWith({ quorumNeeded }: TicketFacts, { person, votes, editors }: Decider): number {
+  const counts = (who: string | null) => quorumNeeded < 2 || who === null || !editors.includes(who);
+  const others = votes.filter((vote) => vote.verdict === "allow" && vote.stillMay && vote.person !== person);
+  return others.filter((vote) => counts(vote.person)).length + (counts(person) ? 1 : 0);
 }
 
 /**
