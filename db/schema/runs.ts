@@ -97,6 +97,7 @@ export const runs = pgTable(
     check("runs_ended_has_no_open_ticket", sql`${table.cause} is null or ${table.openTickets} = 0`),
     check("runs_ended_when", sql`(${table.cause} is null) = (${table.endedAt} is null)`),
     index("runs_newest").on(table.workspaceId, table.createdAt.desc(), table.id.desc()),
+    index("runs_of_thread").on(table.workspaceId, table.threadId),
     index("runs_of_parent").on(table.workspaceId, table.parentRun).where(sql`${table.parentRun} is not null`),
     index("runs_stalled").on(table.workspaceId, table.stalledReason).where(sql`${table.stalledReason} is not null`),
   ],

@@ -1,0 +1,1 @@
+CREATE INDEX "runs_of_thread" ON "runs" USING btree ("workspace_id","thread_id");
