@@ -8,6 +8,7 @@ import { proposeStep } from "@/db/store/propose";
 import { setPolicy } from "@/db/store/set-policy";
 import { aCall, allow, codeOf, standing } from "@/db/testing/world";
 import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
+import { MAX_CALLS } from "@/lib/protocol/wire/parts";
 import { AgentWorld, Script } from "./testing/agent-world";
 
 let at: AgentWorld;
@@ -130,6 +131,17 @@ describe("an agent's run goes on by itself", () => {
     await at.drive(null);
     expect((await at.onlyTicket(runId)).prompt).toBe("Is A\uFFFDda right?");
   });
+});
+
+test("an answer with more calls than a batch holds makes one batch; the model is told that the rest was put off", async () => {
+  const many = Array.from({ length: MAX_CALLS + 1 }, (_, n) => ["send_mail", { n }] as [string, JsonObject]);
+  const runId = await at.start({ controller: "react", instructions: "Work." }, `goes-on-${++made}`);
+  await at.drive(new Script([many]));
+  expect((await standing(at.world, runId, `s1.${MAX_CALLS - 1}`)).call.status).toBe("queued");
+  await expect(standing(at.world, runId, `s1.${MAX_CALLS}`)).rejects.toThrow("no call");
+  const results = (await at.thread(runId)).filter((line) => line.startsWith("tool:"));
+  expect(results).toEqual([expect.stringContaining("not_done")]);
+  await at.abandon(runId);
 });
 
 describe("a workspace that is suspended under way", () => {

@@ -4,6 +4,7 @@ import { type CallRef, callRef } from "@/lib/protocol/call";
 import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
 import type { SaidCall } from "@/lib/protocol/said-calls";
 import { ASK_TOOL, type Signal, validateSignal } from "@/lib/protocol/signal";
+import { MAX_CALLS } from "@/lib/protocol/wire/parts";
 import { unreachable } from "@/lib/result";
 import type { Decision, Proposed } from "./controllers/controller";
 import type { AgentState } from "./runtime";
@@ -36,7 +37,8 @@ export function judgeDecision(decision: Decision, state: AgentState): Judged {
     signal.ok ? validateSignal(signal.value, { catalog, hasObject, remaining: decision.remaining }) : signal,
   );
   const accepted = verdicts.flatMap((verdict) => (verdict.ok ? [verdict.value] : []));
-  const tools = accepted.filter((signal) => signal.type === "EXECUTE_TOOL");
+  // What a door refuses as a flood is one here too; the rest is put off.
+  const tools = accepted.filter((signal) => signal.type === "EXECUTE_TOOL").slice(0, MAX_CALLS);
   const taken = tools.length > 0 ? { kind: "tools" as const, signals: tools } : oneOf(accepted);
   const refused: RejectedSignal[] = [];
   const lines = decision.proposals.map((proposed, index) => {
@@ -65,7 +67,10 @@ function isTaken(signal: Signal, taken: Taken): boolean {
 
 /** The call that a proposal becomes in the step; null for what becomes none. */
 function placeOf(signal: Signal, taken: Taken, step: number): CallRef | null {
-  if (taken.kind === "tools" && signal.type === "EXECUTE_TOOL") return callRef(step, taken.signals.indexOf(signal));
+  if (taken.kind === "tools" && signal.type === "EXECUTE_TOOL") {
+    const index = taken.signals.indexOf(signal);
+    return index < 0 ? null : callRef(step, index);
+  }
   return signal.type === "REQUEST_USER_INPUT" && isTaken(signal, taken) ? callRef(step, 0) : null;
 }
 
