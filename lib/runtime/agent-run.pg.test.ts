@@ -99,6 +99,15 @@ test("a workflow that ends under a condition leaves the stations behind it out",
   expect(await ends("no")).toMatchObject({ cause: "completed", output: '"late"', codes: [] });
 });
 
+test("a workflow's station that its values make too long fails the run, before it is made", async () => {
+  const nodes = [
+    { model: "Say much.", as: "much" },
+    { tool: "look", args: { text: "{{much}}".repeat(2_000) } },
+  ];
+  const { runId } = await run({ controller: "workflow", instructions: "x", nodes }, ["m".repeat(100_000)]);
+  expect(await at.row(runId)).toMatchObject({ cause: "failed", causeCode: "parse_failed", codes: ["parse_failed"] });
+});
+
 describe("a signal that is refused", () => {
   test("as an unknown action is told to the model, and the run goes on", async () => {
     const { runId, script } = await run(REACT, [[["drop_table", {}]], "Sorry."]);

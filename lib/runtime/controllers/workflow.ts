@@ -1,8 +1,10 @@
 import type { WorkflowNode } from "@/lib/protocol/agent-definition";
 import { canonicalJson, isArray, isObject, type JsonValue } from "@/lib/protocol/canonical-json";
-import { type Signal, storable } from "@/lib/protocol/signal";
-import { ok } from "@/lib/result";
-import type { Controller, ControlState, Decision } from "./controller";
+import { parseFailed, type Signal, storable } from "@/lib/protocol/signal";
+import { ok, refuse } from "@/lib/result";
+import type { Controller, ControlState, Decision, Proposed } from "./controller";
+
+const PLACE = /\{\{([a-z][a-z0-9_]*)\}\}/g;
 
 type Values = Decision["next"]["values"];
 
@@ -15,6 +17,10 @@ export const workflow: Controller = {
     for (let cursor = state.runtime.cursor; ; cursor += 1) {
       const node = nodes[cursor];
       if (node && !isTaken(node, values)) continue;
+      if (node && filledLength(node, values) > MOST_FILLED) {
+        const next = { plan: null, cursor, values, keeps: null };
+        return ok({ source: "workflow", proposals: [TOO_LONG], texts, next, remaining: 0 });
+      }
       if (node && "model" in node) {
         const answer = await state.ask(questionOf(state, fill(node.model, values)));
         if (!answer.ok) return answer;
@@ -35,6 +41,23 @@ export const workflow: Controller = {
     }
   },
 };
+
+/** A station's texts with its values in place, in UTF-16 units: what a door would take, and no more. */
+const MOST_FILLED = 1_048_576;
+
+const TOO_LONG: Proposed = {
+  signal: refuse(parseFailed(`a station with its values is longer than ${MOST_FILLED} characters`)),
+  name: "",
+  text: "",
+};
+
+/** Counted before it is made: a value that stands a thousand times may be a megabyte each time. */
+function filledLength(node: WorkflowNode, values: Values): number {
+  const text = canonicalJson(node as unknown as JsonValue);
+  let length = text.length;
+  for (const [, name] of text.matchAll(PLACE)) length += valueNamed(values, name ?? "")?.length ?? 0;
+  return length;
+}
 
 /** What the last station brought, under the name that it was to be kept by. */
 function withResults({ runtime, results }: ControlState): Values {
@@ -86,7 +109,7 @@ function valueNamed(values: Values, name: string): string | undefined {
 
 /** `{{name}}` becomes the value of that name; a name without a value stays as it is written. */
 function fill(text: string, values: Values): string {
-  return text.replace(/\{\{([a-z][a-z0-9_]*)\}\}/g, (whole, name: string) => valueNamed(values, name) ?? whole);
+  return text.replace(PLACE, (whole, name: string) => valueNamed(values, name) ?? whole);
 }
 
 function fillJson(value: JsonValue, values: Values): JsonValue {
