@@ -66,6 +66,8 @@ const NOT_STICKING =
   "LISTEN does not stick on this connection (a transaction pooler?), so changes are polled for; " +
   "give DATABASE_URL PostgreSQL's own address, or a session pooler's, to be woken at once.";
 
+const NOT_TO_BE_HAD = "LISTEN is not to be had here, so changes are polled for until the next start";
+
 /** A pooler may give a client the same session again by luck, so it is asked more than once. */
 const ASKED = 5;
 
@@ -114,7 +116,7 @@ export class Listener {
         );
       })
       // Who cannot be told polls: a listener that is not to be had costs a second, and must not end its process.
-      .catch(() => undefined);
+      .catch((error: unknown) => say(`${NOT_TO_BE_HAD} (${error instanceof Error ? error.message : String(error)})`));
   }
 
   /** `null` means "something may have been missed: look again". Returns how to stop. */

@@ -4,11 +4,9 @@ import Link from "next/link";
 import { ShortHash } from "@/components/console/hash";
 import { Quoted } from "@/components/console/pieces";
 import { useServerSecond } from "@/components/console/server-clock";
-import { Status } from "@/components/console/status";
-import { runLook } from "@/components/console/status-table";
 import type { ChildView, RunPage } from "@/lib/protocol/console-run-view";
 import { judgeRun } from "@/lib/protocol/verdict";
-import { RunBrief } from "./run-brief";
+import { RunStanding } from "./run-standing";
 
 /** The call whose result this run will be. */
 export function WorksFor({ call }: { readonly call: NonNullable<RunPage["works_for"]> }) {
@@ -56,22 +54,12 @@ export function DelegatedRuns({ runs }: { readonly runs: readonly ChildView[] })
 
 function ChildLine({ child: { call_ref, facts } }: { readonly child: ChildView }) {
   const verdict = judgeRun(facts, useServerSecond());
-  const look = runLook(facts.state, facts.cause);
   return (
     <tr>
       <td>
         <RunLink runId={facts.run_id} />
       </td>
-      <td className="text-muted-foreground">
-        <span className="inline-block max-w-[20ch] overflow-hidden text-ellipsis align-bottom">
-          <Quoted text={facts.agent} />
-        </span>
-      </td>
-      <td>
-        <Status look={look} dense />
-      </td>
-      <td className="fill">
-        <RunBrief facts={facts} verdict={verdict} />
+      <RunStanding facts={facts} verdict={verdict}>
         {verdict.action?.kind === "open_ticket" && (
           <>
             {" "}
@@ -80,7 +68,7 @@ function ChildLine({ child: { call_ref, facts } }: { readonly child: ChildView }
             </Link>
           </>
         )}
-      </td>
+      </RunStanding>
       <td className="mono text-muted-foreground">{call_ref}</td>
     </tr>
   );

@@ -12,8 +12,7 @@ import { pathWith, readConsole } from "@/components/console/read";
 import { useServerSecond } from "@/components/console/server-clock";
 import { StaleNotice } from "@/components/console/stale-notice";
 import { NoMatch, State, Unread } from "@/components/console/states";
-import { Status } from "@/components/console/status";
-import { RUN_LOOKS, runLook } from "@/components/console/status-table";
+import { RUN_LOOKS } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
@@ -21,7 +20,7 @@ import { Input } from "@/components/ui/input";
 import type { RunRow, RunsPage } from "@/lib/protocol/console-run-view";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
 import { judgeRun } from "@/lib/protocol/verdict";
-import { RunBrief } from "./run-brief";
+import { RunStanding } from "./run-standing";
 
 const FILTERS = {
   state: parseAsString,
@@ -230,7 +229,6 @@ function RunLine({
   const now = useServerSecond();
   const { facts } = row;
   const verdict = judgeRun(facts, now);
-  const look = runLook(facts.state, facts.cause);
   return (
     <tr data-link="" data-active={active || undefined}>
       <td>
@@ -249,17 +247,7 @@ function RunLine({
         </Link>
         {row.is_demo && <span className="flag flag-outline tone-off ml-2">Demo</span>}
       </td>
-      <td className="edge text-muted-foreground">
-        <span className="inline-block max-w-[20ch] overflow-hidden text-ellipsis align-bottom">
-          <Quoted text={facts.agent} />
-        </span>
-      </td>
-      <td>
-        <Status look={look} dense />
-      </td>
-      <td className="fill">
-        <RunBrief facts={facts} verdict={verdict} />
-      </td>
+      <RunStanding facts={facts} verdict={verdict} />
       <td className="num max-md:hidden text-muted-foreground">{row.steps}</td>
       <td className="max-md:hidden text-subtle-foreground">
         {facts.last_seen_ms === null ? "–" : <Ago atMs={facts.last_seen_ms} />}

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
 import { readProgress } from "@/db/queries/run-progress";
-import { cancel } from "@/db/store/operate";
+import { cancel, replace } from "@/db/store/operate";
 import { proposeStep } from "@/db/store/propose";
 import { allowList, setPolicy } from "@/db/store/set-policy";
 import { publishSnapshot } from "@/db/store/snapshots";
 import { atOnce } from "@/db/testing/at-once";
 import { startAgentRun } from "@/db/testing/start-agent";
-import { aCall, codeOf, personCaller, standing } from "@/db/testing/world";
+import { aCall, allow, codeOf, personCaller, standing, sweep } from "@/db/testing/world";
 import type { Caller } from "@/lib/protocol/principal";
 import { tendChildren } from "./delegation";
 import { AgentWorld, type Line, Script } from "./testing/agent-world";
@@ -109,4 +109,44 @@ test("a worker that slept through its lease neither opens a second run nor takes
   expect(await childrenOf(runId)).toMatchObject([{ cause: null }]);
   await at.abandon(runId);
   await drive();
+});
+
+test("a wait that is over its deadline takes no result, is not asked for ever, and takes it once it was replaced", async () => {
+  const ask: Line = [["ask_clerk", { message: "Write." }]];
+  const { runId, drive, told } = await start([ask, "Done."], [[["send_mail", {}]], "Written."]);
+  await drive();
+  const [child] = await childrenOf(runId);
+  const { db, owner } = at.world;
+  const wait = await at.onlyTicket(runId);
+  const hurried = await replace(db, owner, wait.id, "hurry", 1);
+  expect(codeOf(hurried)).toBe("ok");
+  await expect
+    .poll(async () => {
+      await sweep(at.world);
+      return (await at.onlyTicket(runId)).expiredAt;
+    })
+    .not.toBeNull();
+  await allow(at.world, await at.onlyTicket(child?.runId ?? ""));
+  await drive();
+  expect(await childrenOf(runId)).toMatchObject([{ cause: "completed" }]);
+  expect(await at.row(runId)).toMatchObject({ state: "awaiting", codes: [] });
+  const late = await at.onlyTicket(runId);
+  expect(codeOf(await replace(db, owner, late.id, "no hurry", 60_000))).toBe("ok");
+  await drive();
+  expect(told()).toEqual(['"Written."']);
+  expect(await at.row(runId)).toMatchObject({ cause: "completed" });
+});
+
+test("a result that meets its wait past the deadline, and nobody has noticed yet, is looked at again later", async () => {
+  const ask: Line = [["ask_clerk", { message: "Write." }]];
+  const { runId, drive } = await start([ask, "Done."], [[["send_mail", {}]], "Written."]);
+  await drive();
+  const [child] = await childrenOf(runId);
+  const wait = await at.onlyTicket(runId);
+  expect(codeOf(await replace(at.world.db, at.world.owner, wait.id, "hurry", 1))).toBe("ok");
+  await allow(at.world, await at.onlyTicket(child?.runId ?? ""));
+  const done = await drive();
+  expect(done).toContainEqual({ kind: "later", inMs: 1_000 });
+  expect((await at.row(runId)).codes).toEqual(["expired"]);
+  await at.abandon(runId);
 });

@@ -47,7 +47,8 @@ export async function tendChildren(
     const call = ticket.callRef === null ? undefined : book.callAt(ticket.callRef);
     if (!call) throw new Error(`ticket ${ticket.id} delegates no call`);
     const child = children.find(({ callRef }) => callRef === call.callRef);
-    if (child && child.cause === null) continue;
+    // What is over its deadline and held takes no result: whoever replaces it has the run looked at again.
+    if ((child && child.cause === null) || ticket.expiredAt !== null) continue;
     const work = child ? takeResult(call, child) : await openChild(parent, call, delegates[call.action]);
     if (!(await inStep(parent, ticket, work))) return "held";
     moved = true;
@@ -66,34 +67,37 @@ function isWaitedFor(waiting: readonly TicketFacts[], child: ChildRecord): boole
   return waiting.some(({ callRef }) => callRef === child.callRef);
 }
 
-/** What is done about one call. Gives why it is taken back instead; null when it is not. */
-type Work = (tx: Tx, parent: Parent) => Promise<string | null>;
+/** What came of one call's turn: it is done, it is taken back for this reason, or time must pass first. */
+type Turn = "done" | "later" | { readonly takenBack: string };
+type Work = (tx: Tx, parent: Parent) => Promise<Turn>;
 
 /**
  * Under the claim, while the call still waits: a worker that slept must neither open a run nor take back what another has opened.
- * False when the claim is another's by now.
+ * False when the claim is another's by now, or nothing can be done yet.
  */
 async function inStep(parent: Parent, ticket: TicketFacts, work: Work): Promise<boolean> {
   const { context, agent, progress } = parent;
   const { run } = progress.book;
   const ground = { run: run.id, job: context.job, stateSha256: progress.state?.sha256 ?? null };
   const done = await inRuntimeStep(context.db, context.job.workspace, ground, async (tx) => {
-    if (!(await isStillOpen(tx, ticket.id))) return;
-    const why = await work(tx, parent);
-    if (why === null) return;
-    const withdrawn = await withdrawCall(tx, agent, run.runId, ticket.callRef ?? "", why);
+    if (!(await isStillOpen(tx, ticket.id))) return true;
+    const turn = await work(tx, parent);
+    if (turn === "done" || turn === "later") return turn === "done";
+    const withdrawn = await withdrawCall(tx, agent, run.runId, ticket.callRef ?? "", turn.takenBack);
     if (!withdrawn.ok) await withoutRight(tx, { system: context.system, run }, withdrawn.refusal.code);
+    return true;
   });
-  return done.ok;
+  return done.ok && done.value;
 }
 
 /** Only what was completed is a result; every other end is told in words. */
 function takeResult({ callRef }: CallFacts, child: ChildRecord): Work {
   return async (tx, { context, progress }) => {
-    if (child.cause !== "completed") return childEnded(child);
+    if (child.cause !== "completed") return { takenBack: childEnded(child) };
     const output = child.output === null ? null : stored(child.output);
-    await answerDelegation(tx, context.system, progress.book.run.runId, callRef, output);
-    return null;
+    const answered = await answerDelegation(tx, context.system, progress.book.run.runId, callRef, output);
+    // Its deadline is over and nobody has noticed: the sweeper will, and the deadline's own rule acts.
+    return answered.ok ? "done" : "later";
   };
 }
 
@@ -103,7 +107,7 @@ async function openChild(
   name: string | undefined,
 ): Promise<Work> {
   const notDelegated = (why: string): Work => {
-    return async () => `it was not delegated: ${why}`;
+    return async () => ({ takenBack: `it was not delegated: ${why}` });
   };
   if (name === undefined) return notDelegated(`no agent stands behind ${action}`);
   const parent = book.run;
@@ -122,9 +126,9 @@ async function openChild(
       onBehalfOf: null,
       parent: { runId: parent.runId, call: callRef },
     });
-    if (opened.ok) return null;
+    if (opened.ok) return "done";
     const { code, detail } = opened.refusal;
-    return `it was not delegated: ${code}${detail ? `: ${detail}` : ""}`;
+    return { takenBack: `it was not delegated: ${code}${detail ? `: ${detail}` : ""}` };
   };
 }
 

@@ -164,6 +164,8 @@ export function replaceTicket(
     voided_allow: voids,
     reason: keep(book, "reason", reason),
   });
+  // What it waits for may have come while it could not be taken.
+  if (successor.reason === "delegation") book.enqueue({ dedupeKey: `resume:${successor.id}`, ticketId: successor.id });
   return ok(successor);
 }
 
