@@ -92,6 +92,7 @@ test("a parent shows what its child waits for, and goes on with the child's end"
     "The run that it was delegated to answers",
   );
   await expect(rosa.getByRole("button", { name: /^(Allow|Continue|Answer)$/ })).toHaveCount(0);
+  await expect(rosa.getByText("Who else may decide")).toHaveCount(0);
   await allow(ticketId);
   await expect(child).toContainText("Completed");
   await expect(thea.getByRole("banner").or(thea.locator("main")).first()).toContainText("Completed");

@@ -262,7 +262,7 @@ function EarlierDecisions({ page }: { readonly page: TicketPage }) {
 }
 
 function WhoMayDecide({ page }: { readonly page: TicketPage }) {
-  if (page.who_may_decide.length === 0) return null;
+  if (page.who_may_decide.length === 0 || page.kind === "elsewhere") return null;
   return (
     <RailSection title="Who else may decide">
       <ul className="grid gap-1.5">

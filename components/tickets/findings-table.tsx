@@ -42,11 +42,11 @@ export function FindingsTable({ found }: { readonly found: readonly Finding[] })
             <tr key={finding.kind}>
               <td className="lead-count">{finding.count}</td>
               <td className="whitespace-nowrap font-medium">{WORDS[finding.kind].name}</td>
-              <td className="mono text-muted-foreground">
+              <td className="mono wrap-anywhere text-muted-foreground">
                 <Quoted text={finding.places.slice(0, 3).join(", ")} />
                 {finding.places.length > 3 && ` and ${finding.places.length - 3} more`}
               </td>
-              <td className="text-muted-foreground">
+              <td className="text-muted-foreground md:min-w-[28ch]">
                 {WORDS[finding.kind].effect}
                 {finding.spells.map((spelt, index) => (
                   <span key={`${index}:${spelt}`}>
