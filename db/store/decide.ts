@@ -13,6 +13,7 @@ import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import type { ResumeCommand, ResumeResult } from "@/lib/protocol/resume-command";
 import { ok, type Result, refuse } from "@/lib/result";
+import { satisfiesInTime } from "./answer-in-time";
 import { type Outcome, type Visited, visit } from "./visit";
 import { readEditors, readVotes } from "./votes";
 
@@ -153,6 +154,7 @@ function judgeAndVote(
     forbidKeyOwner: setting(open.rights.settings, "forbid_key_owner") === true,
     votes: beside.votes,
     editors: beside.editors,
+    satisfies: satisfiesInTime,
   };
   const voted = decide(book, ticketId, attempt, decider);
   if (!voted.ok) return voted;
@@ -255,6 +257,7 @@ export async function decideCliRun(
       forbidKeyOwner: false,
       votes: [],
       editors: [],
+      satisfies: satisfiesInTime,
     });
     return voted.ok ? ok(voted.value.ticket) : voted;
   });
@@ -276,6 +279,6 @@ export async function answerWait(
   };
   return visit(scope, caller, what, ({ book }) => {
     const ticket = book.ticketAt(ticketId);
-    return ticket ? answerOwnWait(book, ticket, command) : refuse(refusal("ticket_not_found"));
+    return ticket ? answerOwnWait(book, ticket, command, satisfiesInTime) : refuse(refusal("ticket_not_found"));
   });
 }

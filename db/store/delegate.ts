@@ -8,6 +8,7 @@ import type { JsonValue } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import { ResumeCommand } from "@/lib/protocol/resume-command";
 import { refuse } from "@/lib/result";
+import { satisfiesInTime } from "./answer-in-time";
 import { type Outcome, visit } from "./visit";
 
 /** What a delegated run gave is the result of its parent's call. The runtime answers, for the parent's agent. Source: protocol §3. */
@@ -24,7 +25,12 @@ export async function answerDelegation(
     const ticket = book.openTicketOf(call);
     if (ticket?.reason !== "delegation") return refuse(notAwaiting(book, book.newestTicketOf(call)));
     const result = { kind: "tool_result", call_id: call, output } as const;
-    return answerOwnWait(book, ticket, ResumeCommand.fromTicket(resumeTicket(book, ticket), result, book.now.ms));
+    return answerOwnWait(
+      book,
+      ticket,
+      ResumeCommand.fromTicket(resumeTicket(book, ticket), result, book.now.ms),
+      satisfiesInTime,
+    );
   });
 }
 

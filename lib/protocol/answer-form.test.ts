@@ -58,3 +58,11 @@ test("what a form cannot ask is asked as JSON", () => {
   expect(checkAnswer({ kind: "json" }, { "": "[1,2]" }, { type: "array" })).toEqual({ ok: true, text: "[1,2]" });
   expect(checkAnswer({ kind: "json" }, { "": "{" }, true)).toEqual({ ok: false, faults: { "": "This is not JSON." } });
 });
+
+test("T70: what may take long to judge is left to the server, so that no page stands still by it", () => {
+  const evil = { properties: { a: { pattern: "^(a+)+$" } } };
+  const typed = `{"a":"${"a".repeat(60)}!"}`;
+  expect(checkAnswer({ kind: "json" }, { "": typed }, evil)).toEqual({ ok: true, text: typed });
+  const oneOfMany = { anyOf: [{ type: "number" }, { allOf: [{ not: { $ref: "#" } }] }] };
+  expect(checkAnswer({ kind: "json" }, { "": '"x"' }, oneOfMany)).toMatchObject({ ok: true });
+});

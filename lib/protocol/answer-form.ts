@@ -1,4 +1,4 @@
-import { satisfiesSchema } from "./answer-schema";
+import { isQuicklyJudged, satisfiesSchema } from "./answer-schema";
 import { canonicalJson, isArray, isObject, type JsonValue, readJson } from "./canonical-json";
 
 /** A question's form, made from its JSON Schema. What a form cannot ask is asked as JSON text, never left out. */
@@ -79,11 +79,14 @@ export type AnswerCheck =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly faults: Readonly<Record<string, string>> };
 
-/** The form's values as canonical JSON, exactly as typed; or what is wrong with which of them. */
+/**
+ * The form's values as canonical JSON, exactly as typed; or what is wrong with which of them. What may take long to judge is left to
+ * the server, which ends it.
+ */
 export function checkAnswer(form: AnswerForm, draft: AnswerDraft, schema: JsonValue): AnswerCheck {
   const read = form.kind === "fields" ? readFields(form.fields, draft) : readSingle(form, draft[""] ?? "");
   if (!read.ok) return read;
-  if (!satisfiesSchema(schema, read.value))
+  if (isQuicklyJudged(schema) && !satisfiesSchema(schema, read.value))
     return { ok: false, faults: { "": "This does not satisfy the question’s schema." } };
   return { ok: true, text: canonicalJson(read.value) };
 }

@@ -1,6 +1,19 @@
 import { type Schema, Validator } from "@cfworker/json-schema";
 import { isArray, isObject, type JsonValue } from "./canonical-json";
 
+/** How a process judges an answer: one that others share ends a judgement that takes too long. */
+export type SatisfiesSchema = (schema: JsonValue, answer: JsonValue) => boolean;
+
+/** Keywords with which a short schema makes a judgement of any length: expressions that go back, and what is said once and meant often. */
+const MAY_TAKE_LONG = new Set(["pattern", "patternProperties", "$ref", "$dynamicRef", "$recursiveRef"]);
+
+/** Whether a schema is judged within a moment, whatever the answer. An agent wrote it; a page must not stand still by it. */
+export function isQuicklyJudged(schema: JsonValue): boolean {
+  if (isArray(schema)) return schema.every(isQuicklyJudged);
+  if (!isObject(schema)) return true;
+  return Object.entries(schema).every(([name, part]) => !MAY_TAKE_LONG.has(name) && isQuicklyJudged(part));
+}
+
 /**
  * Whether an answer satisfies a ticket's JSON Schema (draft 2020-12). Without a schema (`null`) everything does.
  *

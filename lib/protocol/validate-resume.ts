@@ -1,5 +1,5 @@
 import { ok, type Result, refuse } from "../result";
-import { satisfiesSchema } from "./answer-schema";
+import { type SatisfiesSchema, satisfiesSchema } from "./answer-schema";
 import { AWAIT_RULES } from "./await-target";
 import type { ResumeMode } from "./call";
 import type { JsonValue } from "./canonical-json";
@@ -36,7 +36,7 @@ export type ResumeRefusalCode =
 
 export type ResumeRefusal = Refusal<ResumeRefusalCode>;
 
-type Check = (standing: TicketStanding, command: ResumeCommand) => ResumeRefusal | null;
+type Check = (standing: TicketStanding, command: ResumeCommand, satisfies: SatisfiesSchema) => ResumeRefusal | null;
 
 /** The checks of protocol §4 by their numbers; their order is part of the contract. */
 const CHECKS: readonly Check[] = [
@@ -58,10 +58,11 @@ const CHECKS: readonly Check[] = [
 export function validateResume(
   standing: TicketStanding | null,
   command: ResumeCommand,
+  satisfies: SatisfiesSchema = satisfiesSchema,
 ): Result<ResumeCommand, ResumeRefusal> {
   if (standing === null) return refuse(refusal("not_awaiting", { closed_by: null }));
   for (const check of CHECKS) {
-    const failure = check(standing, command);
+    const failure = check(standing, command, satisfies);
     if (failure) return refuse(failure);
   }
   return ok(command);
@@ -94,10 +95,18 @@ function checkDeadline({ ticket }: TicketStanding, { now_ms }: ResumeCommand): R
 }
 
 /** Check 7. */
-function checkKind({ ticket, resume_mode }: TicketStanding, { result }: ResumeCommand): ResumeRefusal | null {
+function checkKind(
+  { ticket, resume_mode }: TicketStanding,
+  { result }: ResumeCommand,
+  satisfies: SatisfiesSchema,
+): ResumeRefusal | null {
   const { resultKinds } = AWAIT_RULES[ticket.target.reason];
   if (!resultKinds.includes(result.kind)) return refusal("result_kind_mismatch", { expected: [...resultKinds] });
-  return checkPayload(result, resume_mode, ticket.schema);
+  return checkPayload(result, resume_mode, (value) =>
+    satisfies(ticket.schema, value)
+      ? null
+      : refusal("result_kind_mismatch", { schema: ticket.schema }, "the answer does not satisfy the schema"),
+  );
 }
 
 /** Modes in which the approver's payload takes part: as the result, or as the new arguments. Source: protocol §5 "Resume mode". */
@@ -106,20 +115,19 @@ export function usesPayload(mode: ResumeMode | null): boolean {
 }
 
 /** An allow has a payload exactly where its mode uses one; payload and input are what the schema asks for. */
-function checkPayload(result: ResumeResult, mode: ResumeMode | null, schema: JsonValue): ResumeRefusal | null {
-  if (result.kind === "input") return bySchema(schema, result.input);
+function checkPayload(
+  result: ResumeResult,
+  mode: ResumeMode | null,
+  bySchema: (value: JsonValue) => ResumeRefusal | null,
+): ResumeRefusal | null {
+  if (result.kind === "input") return bySchema(result.input);
   if (result.kind !== "permission" || result.decision !== "allow") return null;
   if (!usesPayload(mode)) {
     return result.payload === undefined ? null : refusal("result_kind_mismatch", {}, "this call takes no payload");
   }
   if (result.payload === undefined)
     return refusal("result_kind_mismatch", {}, "this call needs a payload with the allow");
-  return bySchema(schema, result.payload);
-}
-
-function bySchema(schema: JsonValue, value: JsonValue): ResumeRefusal | null {
-  if (satisfiesSchema(schema, value)) return null;
-  return refusal("result_kind_mismatch", { schema }, "the answer does not satisfy the schema");
+  return bySchema(result.payload);
 }
 
 /** Check 8. */

@@ -43,8 +43,8 @@ export async function writeJob(tx: Tx, write: Where): Promise<Job | null> {
 
 /** True for the row while the claim is good: its token, its lease by the database's clock, and its mailbox's generation. */
 export function underClaim(tx: Tx, { jobId, token }: JobClaim) {
-  return tx.sql`workspace_id = ${tx.workspace} and job_id = ${jobId} and status = 'Claimed' and claim_token = ${uuidOr(token)}
-    and lease_until >= clock_timestamp()
+  return tx.sql`workspace_id = ${tx.workspace} and job_id = ${uuidOr(jobId)} and status = 'Claimed'
+    and claim_token = ${uuidOr(token)} and lease_until >= clock_timestamp()
     and generation = (select m.generation from mailboxes m
       where m.workspace_id = ${tx.workspace} and m.mailbox_id = jobs.mailbox_id)`;
 }

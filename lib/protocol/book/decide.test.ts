@@ -16,6 +16,7 @@ import {
   ticketOf,
   types,
 } from "@/lib/protocol/fixtures/book";
+import { satisfiesSchema } from "../answer-schema";
 import { canonicalJson } from "../canonical-json";
 import { ResumeCommand, type ResumeResult } from "../resume-command";
 import { pause } from "./ask";
@@ -241,7 +242,12 @@ describe("the run's own agent answers what waits for it", () => {
 
   function own(book: Book, result: ResumeResult) {
     const ticket = ticketOf(book);
-    return answerOwnWait(book, ticket, ResumeCommand.fromTicket(resumeTicket(book, ticket), result, 0));
+    return answerOwnWait(
+      book,
+      ticket,
+      ResumeCommand.fromTicket(resumeTicket(book, ticket), result, 0),
+      satisfiesSchema,
+    );
   }
 
   test("with its tool's result; where a worker moves the run it is looked at again", () => {

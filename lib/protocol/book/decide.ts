@@ -1,4 +1,5 @@
 import { ok, type Result, refuse } from "@/lib/result";
+import type { SatisfiesSchema } from "../answer-schema";
 import type { CallRef } from "../call";
 import { type CanonicalJson, canonicalJson, type JsonObject, type JsonValue } from "../canonical-json";
 import { plusMs } from "../instant";
@@ -35,6 +36,7 @@ export interface Decider {
   readonly votes: readonly VoteFacts[];
   /** Whose edit made the act that is decided on; none where it was not edited. */
   readonly editors: readonly string[];
+  readonly satisfies: SatisfiesSchema;
 }
 
 export type Voted =
@@ -53,7 +55,7 @@ export function decide(book: Book, ticketId: string, attempt: Attempt, decider: 
   if (!ticket) throw new Error(`ticket ${ticketId} is not in the book`);
   const refused =
     (ticket.reason === "permission" ? refuseSelf(book, decider) : null) ??
-    refuseAnswer(book, ticket, attempt) ??
+    refuseAnswer(book, ticket, attempt, decider.satisfies) ??
     refuseProposal(book, ticket, attempt) ??
     refuseView(book, ticket, attempt) ??
     refuseSecondVote(attempt, decider);
@@ -120,11 +122,11 @@ function refuseSelf(book: Book, { person, forbidKeyOwner }: Decider): Refusal | 
   return isOwn ? refusal("self_approval") : null;
 }
 
-function refuseAnswer(book: Book, ticket: TicketFacts, attempt: Attempt): Refusal | null {
+function refuseAnswer(book: Book, ticket: TicketFacts, attempt: Attempt, satisfies: SatisfiesSchema): Refusal | null {
   const command = attempt.command
     ? { ...attempt.command, now_ms: book.now.ms }
     : ResumeCommand.fromTicket(resumeTicket(book, ticket), attempt.result, book.now.ms);
-  const valid = validateResume(standingOf(book, ticket), command);
+  const valid = validateResume(standingOf(book, ticket), command, satisfies);
   if (valid.ok) {
     if (ticket.expiredAt === null) return null;
     return refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms });
@@ -283,8 +285,13 @@ function moveCall(
 }
 
 /** The run's own agent answers what waits for it: a tool's result, an event. Source: protocol §3. */
-export function answerOwnWait(book: Book, ticket: TicketFacts, command: ResumeCommand): Result<TicketFacts, Refusal> {
-  const valid = validateResume(standingOf(book, ticket), { ...command, now_ms: book.now.ms });
+export function answerOwnWait(
+  book: Book,
+  ticket: TicketFacts,
+  command: ResumeCommand,
+  satisfies: SatisfiesSchema,
+): Result<TicketFacts, Refusal> {
+  const valid = validateResume(standingOf(book, ticket), { ...command, now_ms: book.now.ms }, satisfies);
   if (!valid.ok) return refuse(valid.refusal);
   if (ticket.expiredAt !== null)
     return refuse(refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms }));

@@ -17,6 +17,7 @@ import {
   onExpiry,
   oneDeadline,
   oneState,
+  proposedStep,
   resumeMode,
   risk,
   savedState,
@@ -81,7 +82,7 @@ const calls = z
 /** POST /runs/{run_id}/calls: what one step of the model wants to do, in the order in which it said so. */
 export const proposeBody = z
   .strictObject({
-    step,
+    step: proposedStep,
     mode: z.enum(BATCH_MODES).optional(),
     coupling: z.enum(COUPLINGS).optional(),
     ...savedState,

@@ -54,8 +54,18 @@ export const sha256 = z
   .custom<Sha256>((value) => typeof value === "string" && isSha256(value), { error: "64 lowercase hex digits" })
   .meta({ type: "string", pattern: "^[0-9a-f]{64}$" });
 
+/** The database counts steps and events in 32 bits, and an ask takes the step after the last one. */
+const MOST_STEP = 1_000_000_000;
+/** The last event that a run could have. */
+export const MOST_SEQ = 2_147_483_647;
+/** The last millisecond of the year 9999: RFC 3339 knows years of four digits. */
+const LATEST_MS = 253_402_300_799_999;
+/** Of an id in a path, in code points: no id of ours is longer, and an index could not hold it. */
+export const LONGEST_ID = 256;
+
 export const step = z.int().min(1).meta({ description: "From 1; may leave gaps, never goes back." });
-export const epochMs = z.int().min(0);
+export const proposedStep = step.max(MOST_STEP);
+export const epochMs = z.int().min(0).max(LATEST_MS);
 export const durationMs = z.int().min(1).max(31_536_000_000);
 /** How long an attempt may stay silent. Source: http-api begin. */
 export const leaseMs = z.int().min(1_000).max(3_600_000);

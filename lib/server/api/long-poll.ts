@@ -1,6 +1,7 @@
 import type { RunHead } from "@/db/queries/run-state";
 import { readRunHead } from "@/db/queries/run-state";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
+import { MOST_SEQ } from "@/lib/protocol/wire/parts";
 import { ok, type Result, refuse } from "@/lib/result";
 import type { DoorVisit } from "./door";
 import { wholeNumber } from "./reading";
@@ -18,7 +19,7 @@ export async function waitForChange(visit: DoorVisit<unknown>, run: RunHead): Pr
   const { query, db, caller, services, request } = visit;
   const seconds = wholeNumber(query, "wait", 0, 0, MOST_SECONDS);
   if (!seconds.ok) return seconds;
-  const since = query.has("since") ? wholeNumber(query, "since", 0, 0, Number.MAX_SAFE_INTEGER) : ok(null);
+  const since = query.has("since") ? wholeNumber(query, "since", 0, 0, MOST_SEQ) : ok(null);
   if (!since.ok) return since;
   const release = services.waiters.take(caller.principal);
   if (!release) return refuse(refusal("slow_down", { retry_after_s: 1 }, "too many waits at once"));

@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const hash = "a".repeat(64);
+const NOBODY = "00000000-0000-4000-8000-000000000000";
 const money = { action: "send_money", args: { amount: 5 }, output: "account:1" };
 
 /** A good body for each door that takes one, to be spoilt. */
@@ -77,6 +78,30 @@ const GOOD: readonly (readonly [string, JsonObject])[] = [
   ],
   ["/tickets/{ticket}/replace", { reason: "r", deadline_in_ms: 5 }],
   ["/tickets/{ticket}/cancel", { reason: "r" }],
+  [
+    "/mailboxes/{mailbox}/jobs",
+    {
+      agent: "writer",
+      messages: [{ id: "m", role: "user", text: "t" }],
+      origin: "A2A",
+      sender_id: "s",
+      parent_run_id: "p",
+      request_extras: { a: [1] },
+      priority: 1,
+      dedupe_key: "d",
+      available_at_ms: 1,
+      max_attempts: 2,
+    },
+  ],
+  ["/mailboxes/{mailbox}/claim", { worker: "w", lease_ms: 1_000, most: 1 }],
+  ["/mailboxes/{mailbox}/interrupt", { reason: "r" }],
+  ["/jobs/claim", { worker: "w", lease_ms: 1_000, most: 1 }],
+  ["/jobs/{job}/ack", { claim_token: NOBODY }],
+  ["/jobs/{job}/nack", { claim_token: NOBODY, error: "e", permanent: false }],
+  ["/jobs/{job}/defer", { claim_token: NOBODY, until_ms: 1 }],
+  ["/jobs/{job}/extend", { claim_token: NOBODY, lease_ms: 1_000 }],
+  ["/jobs/{job}/cancel", { reason: "r" }],
+  ["/jobs/{job}/requeue", { reason: "r" }],
 ];
 
 /** One place of the body, anywhere in it, replaced, removed or joined by something that does not belong there. */
@@ -124,16 +149,18 @@ test("no request, however odd, gets anything but an answer or a refusal that the
     { arbitrary: fc.constant(ticketId), weight: 5 },
     { arbitrary: fc.constantFrom("x", hash, "%00"), weight: 1 },
   );
+  const { job_id } = (await api.post("workerKey", "/api/v1/mailboxes/m/jobs", {})).json;
+  const jobs = fc.constantFrom(String(job_id), NOBODY, "x", "%00", `${job_id}x`);
+  const mailboxes = fc.constantFrom("m", "%E2%80%AE", "%00", "a%2Fb", "m".repeat(3_000));
+  const places = fc.record({ run: runs, ticket: tickets, call: calls, job: jobs, mailbox: mailboxes });
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...GOOD),
       fc.constantFrom<CallerName>(...CALLERS),
-      runs,
-      tickets,
-      calls,
+      places,
       spoilt,
-      async ([path, body], caller, run, ticket, call, spoiling) => {
-        const at = `/api/v1${path.replace("{run}", run).replace("{ticket}", ticket).replace("{call}", call)}`;
+      async ([path, body], caller, place, spoiling) => {
+        const at = `/api/v1${path.replace(/\{(\w+)\}/g, (_all, name: keyof typeof place) => place[name])}`;
         const { status, json } = await api.send(caller, "POST", at, { body: canonicalJson(spoil(body, spoiling)) });
         expect(api.faults).toEqual([]);
         const code = status < 300 ? "ok" : String(json.code);
@@ -141,7 +168,7 @@ test("no request, however odd, gets anything but an answer or a refusal that the
         expect(code === "ok" || isRefusalCode(code), `${status} ${code}`).toBe(true);
       },
     ),
-    { numRuns: 1_500 },
+    { numRuns: 2_000 },
   );
   // The test would prove nothing if every request failed at the same place.
   for (const code of ["ok", "invalid_body", "unknown_field", "invalid_verdict", "not_permitted", "unknown_run"])

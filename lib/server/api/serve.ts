@@ -6,7 +6,7 @@ import { may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal, refusalAt } from "@/lib/protocol/refusals";
 import { parseBody } from "@/lib/protocol/wire";
-import { MAX_BODY_BYTES } from "@/lib/protocol/wire/parts";
+import { LONGEST_ID, MAX_BODY_BYTES } from "@/lib/protocol/wire/parts";
 import { ok, type Result, refuse } from "@/lib/result";
 import type { Answered, Door, DoorVisit, Opened } from "./door";
 import { withKey } from "./idempotency";
@@ -66,6 +66,8 @@ async function admit(door: Door, request: Request, services: Services, caller: C
   const url = new URL(request.url);
   const params = paramsOf(door.path, url.pathname);
   if (!params) return refuse(refusal("unknown_run"));
+  const long = Object.keys(params).find((name) => [...(params[name] ?? "")].length > LONGEST_ID);
+  if (long !== undefined) return refuse(refusalAt("invalid_body", long, `at most ${LONGEST_ID} characters`));
   const odd = [...url.searchParams].find(([, value]) => value.includes("\0"));
   if (odd) return refuse(refusalAt("invalid_body", `?${odd[0]}`, "U+0000 cannot stand here"));
   const object = params.run_id ?? params.ticket_id ?? "";

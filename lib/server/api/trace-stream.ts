@@ -2,6 +2,7 @@ import { type RunHead, readRunHead } from "@/db/queries/run-state";
 import { readTrace, type StoredEvent } from "@/db/queries/trace";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { refusal } from "@/lib/protocol/refusals";
+import { MOST_SEQ } from "@/lib/protocol/wire/parts";
 import { refuse } from "@/lib/result";
 import { eventJson } from "./answers";
 import type { DoorVisit, Opened } from "./door";
@@ -28,7 +29,7 @@ const STREAM_HEADERS = {
 export function streamTrace(visit: DoorVisit<unknown>, run: RunHead): Opened {
   const { request, services, caller } = visit;
   const last = new URLSearchParams({ last: request.headers.get("last-event-id") ?? "0" });
-  const after = wholeNumber(last, "last", 0, 0, Number.MAX_SAFE_INTEGER);
+  const after = wholeNumber(last, "last", 0, 0, MOST_SEQ);
   if (!after.ok) return refuse({ ...after.refusal, path: "Last-Event-ID" });
   const release = services.waiters.take(caller.principal);
   if (!release) return refuse(refusal("slow_down", { retry_after_s: 1 }, "too many streams at once"));

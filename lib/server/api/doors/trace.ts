@@ -1,4 +1,5 @@
 import { readTrace } from "@/db/queries/trace";
+import { MOST_SEQ } from "@/lib/protocol/wire/parts";
 import { tracePageAnswer } from "@/lib/protocol/wire/trace";
 import { ok } from "@/lib/result";
 import { eventJson } from "../answers";
@@ -23,7 +24,7 @@ export const traceDoor = defineDoor({
     if (request.headers.get("accept")?.includes("text/event-stream")) return streamTrace(visit, run.value);
     const limit = limitOf(query);
     if (!limit.ok) return limit;
-    const after = wholeNumber(query, "cursor", 0, 0, Number.MAX_SAFE_INTEGER);
+    const after = wholeNumber(query, "cursor", 0, 0, MOST_SEQ);
     if (!after.ok) return after;
     const rows = await readTrace(db, caller.workspace, run.value.runId, { after: after.value, most: limit.value + 1 });
     const events = rows.slice(0, limit.value);
