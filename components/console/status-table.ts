@@ -37,6 +37,7 @@ import {
   ShieldBan,
   Stamp,
   TimerOff,
+  Unplug,
 } from "lucide-react";
 import type { CallOutcome, CallStatus } from "@/lib/protocol/call";
 import type { JobStatus } from "@/lib/protocol/mailbox-job";
@@ -106,6 +107,12 @@ export const JOB_LOOKS: Readonly<Record<JobStatus, StatusLook>> = {
   DeadLetter: look(MailX, "Dead letter", "bad"),
   Cancelled: look(CircleSlash, "Cancelled", "off"),
   Superseded: look(Replace, "Superseded", "off"),
+};
+
+/** A worker process that polls, and one that has been silent for too long. */
+export const WORKER_LOOKS: Readonly<Record<"polling" | "gone", StatusLook>> = {
+  polling: look(Radio, "Polling", "live"),
+  gone: look(Unplug, "Gone", "off"),
 };
 
 type TraceLook = Omit<StatusLook, "word">;

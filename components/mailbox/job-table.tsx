@@ -12,18 +12,20 @@ import { JOB_LOOKS } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
 import { Button } from "@/components/ui/button";
 import type { JobRow } from "@/lib/protocol/console-mailbox-view";
+import { JOB_PRIORITY_DEFAULT, JOB_SECTIONS, type JobSection } from "@/lib/protocol/mailbox-job";
 
 type Asked = { readonly act: "requeue" | "cancel" | "interrupt"; readonly row: JobRow } | null;
 
 interface JobTableProps {
   readonly rows: readonly JobRow[];
   readonly mailbox: string | null;
-  readonly filtered: boolean;
+  /** The filter's; null shows all, under the heads of their sections. */
+  readonly status: string | null;
   readonly onMailbox: (mailbox: string) => void;
   readonly onClear: () => void;
 }
 
-export function JobTable({ rows, mailbox, filtered, onMailbox, onClear }: JobTableProps) {
+export function JobTable({ rows, mailbox, status, onMailbox, onClear }: JobTableProps) {
   const [asked, setAsked] = useState<Asked>(null);
   return (
     <>
@@ -37,7 +39,7 @@ export function JobTable({ rows, mailbox, filtered, onMailbox, onClear }: JobTab
         </p>
       )}
       {rows.length === 0 ? (
-        <NoJobs filtered={filtered} onClear={onClear} />
+        <NoJobs filtered={status !== null || mailbox !== null} onClear={onClear} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
         <section className="scroll-x" aria-label="Jobs table" tabIndex={0}>
@@ -49,9 +51,6 @@ export function JobTable({ rows, mailbox, filtered, onMailbox, onClear }: JobTab
                 <th scope="col">Agent</th>
                 <th scope="col">Run</th>
                 <th scope="col" className="num">
-                  Priority
-                </th>
-                <th scope="col" className="num">
                   Attempts
                 </th>
                 <th scope="col">What is known</th>
@@ -61,11 +60,16 @@ export function JobTable({ rows, mailbox, filtered, onMailbox, onClear }: JobTab
                 </th>
               </tr>
             </thead>
-            <tbody>
-              {rows.map((row) => (
-                <JobLine key={row.job_id} row={row} onMailbox={onMailbox} onAsk={setAsked} />
-              ))}
-            </tbody>
+            {JOB_SECTIONS.map((section) => (
+              <Section
+                key={section.word}
+                section={section}
+                headed={status === null}
+                rows={rows.filter((row) => section.statuses.includes(row.status))}
+                onMailbox={onMailbox}
+                onAsk={setAsked}
+              />
+            ))}
           </table>
         </section>
       )}
@@ -83,6 +87,30 @@ function NoJobs({ filtered, onClear }: { readonly filtered: boolean; readonly on
     );
   }
   return <NoMatch what="job" onClear={onClear} />;
+}
+
+interface SectionProps extends Omit<JobLineProps, "row"> {
+  readonly section: JobSection;
+  readonly headed: boolean;
+  readonly rows: readonly JobRow[];
+}
+
+function Section({ section, headed, rows, ...acts }: SectionProps) {
+  if (rows.length === 0) return null;
+  return (
+    <tbody>
+      {headed && (
+        <tr className="section-head">
+          <th scope="rowgroup" colSpan={8}>
+            {section.word}
+          </th>
+        </tr>
+      )}
+      {rows.map((row) => (
+        <JobLine key={row.job_id} row={row} {...acts} />
+      ))}
+    </tbody>
+  );
 }
 
 interface JobLineProps {
@@ -111,6 +139,11 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
           {row.origin}
           {row.outside && ", over HTTP"}
         </span>
+        {row.priority !== JOB_PRIORITY_DEFAULT && (
+          <span className="flag flag-outline tone-off ml-2" title="0 is first, 255 last">
+            Priority {row.priority}
+          </span>
+        )}
       </td>
       <td className="agent edge text-muted-foreground">
         {row.agent !== null && (
@@ -131,9 +164,8 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
           </Link>
         )}
       </td>
-      <td className="num priority text-muted-foreground">{row.priority}</td>
       <td className="num tries edge">
-        <span className="text-subtle-foreground md:hidden">priority {row.priority}, attempt </span>
+        <span className="text-subtle-foreground md:hidden">attempt </span>
         {row.attempts} of {row.max_attempts}
       </td>
       <td className="fill text-muted-foreground">

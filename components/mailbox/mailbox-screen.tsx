@@ -12,10 +12,10 @@ import { Ago } from "@/components/console/time";
 import { useReader } from "@/components/shell/reader";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
-import type { MailboxPage } from "@/lib/protocol/console-mailbox-view";
-import { JOB_STATUSES } from "@/lib/protocol/mailbox-job";
+import type { JobRow, MailboxPage } from "@/lib/protocol/console-mailbox-view";
+import { JOB_SECTIONS } from "@/lib/protocol/mailbox-job";
 import { JobTable } from "./job-table";
-import { BusyMailboxes, Workers } from "./mailbox-tables";
+import { Overview } from "./overview";
 
 const FILTERS = { status: parseAsString, mailbox: parseAsString };
 /** A job that fails, or a worker that polls, is no change of a run, so the stream does not tell of it. */
@@ -35,7 +35,7 @@ export function MailboxScreen() {
     getNextPageParam: (page) => page.next_cursor,
   });
   const first = query.data?.pages[0];
-  const rows = query.data?.pages.flatMap((page) => page.rows) ?? [];
+  const rows = onceEach(query.data?.pages.flatMap((page) => page.rows) ?? []);
   return (
     <>
       <TopBar>
@@ -59,6 +59,7 @@ export function MailboxScreen() {
         <>
           <StaleNotice what="mailbox" query={query} />
           {first && <NoWorker page={first} />}
+          {first && <Overview page={first} onMailbox={(mailbox) => void setFilters({ mailbox })} />}
           {first && (
             <StatusBar page={first} status={filters.status} onStatus={(status) => void setFilters({ status })} />
           )}
@@ -66,7 +67,7 @@ export function MailboxScreen() {
             <JobTable
               rows={rows}
               mailbox={filters.mailbox}
-              filtered={filters.status !== null || filters.mailbox !== null}
+              status={filters.status}
               onMailbox={(mailbox) => void setFilters({ mailbox })}
               onClear={() => void setFilters(null)}
             />
@@ -76,8 +77,6 @@ export function MailboxScreen() {
               <Button onClick={() => void query.fetchNextPage()}>Show more</Button>
             </div>
           )}
-          {first && <BusyMailboxes rows={first.mailboxes} onMailbox={(mailbox) => void setFilters({ mailbox })} />}
-          {first && <Workers workers={first.workers} />}
           {!first && (
             <Unread
               what="mailbox"
@@ -90,6 +89,12 @@ export function MailboxScreen() {
       )}
     </>
   );
+}
+
+/** A job that moves between the readings of two pages is on both; where it stands later is what was read last. */
+function onceEach(rows: readonly JobRow[]): readonly JobRow[] {
+  const last = new Map(rows.map((row, place) => [row.job_id, place]));
+  return rows.filter((row, place) => last.get(row.job_id) === place);
 }
 
 /** The most common answer to "why does nothing move"; while nothing is queued there is no such question. */
@@ -129,7 +134,7 @@ function StatusBar({ page, status, onStatus }: StatusBarProps) {
       <button type="button" className="chip" aria-pressed={status === null} onClick={() => onStatus(null)}>
         All
       </button>
-      {JOB_STATUSES.map((it) => (
+      {JOB_SECTIONS.flatMap((section) => section.statuses).map((it) => (
         <button key={it} type="button" className="chip" aria-pressed={status === it} onClick={() => onStatus(it)}>
           {it === "DeadLetter" && page.counts[it] > 0 && (
             <span className={`status ${TONE_CLASS.bad}`}>

@@ -1,5 +1,6 @@
 import type { Db } from "@/db/client";
-import { busyMailboxes, countJobs, findJob, generationOf, listJobs } from "@/db/queries/mailbox";
+import { listJobs } from "@/db/queries/job-list";
+import { busyMailboxes, countJobs, findJob, generationOf } from "@/db/queries/mailbox";
 import { claimJobs } from "@/db/store/mailbox/claim";
 import { enqueueJob } from "@/db/store/mailbox/enqueue";
 import { cancelJob, interruptMailbox, requeueJob } from "@/db/store/mailbox/operate";
@@ -46,7 +47,7 @@ export function pgMailbox(db: Db, worker: Caller, operator: Caller): Mailbox {
     list: (filter, limit, cursor) => listJobs(db, workspace, filter, limit, cursor ?? null),
     counts: async () => (await countJobs(db, workspace)).counts,
     queuedMailboxes: async () =>
-      (await busyMailboxes(db, workspace, 1_000)).flatMap((box) => (box.queued > 0 ? [box.mailboxId] : [])),
+      (await busyMailboxes(db, workspace, 1_000)).boxes.flatMap((box) => (box.queued > 0 ? [box.mailboxId] : [])),
     generation: (mailboxId) => generationOf(db, workspace, mailboxId),
   };
 }

@@ -38,7 +38,9 @@ export interface MailboxPage {
   readonly counts: Readonly<Record<JobStatus, number>>;
   readonly count_cap: number;
   readonly oldest_due_ms: number | null;
+  /** Those with work, the ones that wait longest first. */
   readonly mailboxes: readonly MailboxRow[];
+  readonly mailboxes_in_all: number;
   /** Our own worker processes of the last day; those seen last come first. */
   readonly workers: readonly { readonly worker_id: string; readonly last_seen_ms: number; readonly polls: boolean }[];
   readonly now_ms: number;

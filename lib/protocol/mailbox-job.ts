@@ -14,6 +14,31 @@ export const JOB_TRANSITIONS: Readonly<Record<JobStatus, readonly JobStatus[]>> 
   Superseded: [],
 };
 
+/** In which order jobs are listed: as they are claimed (priority, then age), or newest first. */
+export type JobOrder = "claims" | "newest";
+
+export interface JobSection {
+  readonly word: string;
+  readonly statuses: readonly JobStatus[];
+  readonly order: JobOrder;
+}
+
+const NOT_OVER: readonly JobSection[] = [
+  { word: "Needs a person", statuses: ["DeadLetter"], order: "newest" },
+  { word: "Under way", statuses: ["Claimed"], order: "claims" },
+  { word: "Waiting", statuses: ["Queued"], order: "claims" },
+];
+
+/** How jobs are listed: what nobody but a person moves, what is being worked on, what waits for that, and what is over. */
+export const JOB_SECTIONS: readonly JobSection[] = [
+  ...NOT_OVER,
+  {
+    word: "Over",
+    statuses: JOB_STATUSES.filter((status) => !NOT_OVER.some((section) => section.statuses.includes(status))),
+    order: "newest",
+  },
+];
+
 export const JOB_KINDS = ["request", "resume", "cancel", "notice"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 

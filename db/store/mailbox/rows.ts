@@ -9,8 +9,8 @@ export function jobColumns(tx: Tx) {
     j.created_at, j.updated_at`;
 }
 
-/** `from`: `jobs`, or what a statement has just written into it. */
-export function jobRelations(tx: Tx, from: "jobs" | "written" = "jobs") {
+/** `from`: `jobs`, what a statement has just written into it, or what it has picked of it. */
+export function jobRelations(tx: Tx, from: "jobs" | "written" | "picked" = "jobs") {
   return tx.sql`${tx.sql(from)} j
     left join runs r on r.workspace_id = j.workspace_id and r.id = j.run
     left join agents a on a.workspace_id = j.workspace_id and a.id = j.agent_id`;

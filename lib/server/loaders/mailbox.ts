@@ -1,5 +1,6 @@
 import "server-only";
-import { busyMailboxes, countJobs, JOB_COUNT_CAP, listJobs } from "@/db/queries/mailbox";
+import { listJobs } from "@/db/queries/job-list";
+import { busyMailboxes, countJobs, JOB_COUNT_CAP } from "@/db/queries/mailbox";
 import { seenWorkers } from "@/db/queries/workers";
 import type { JobRow, MailboxPage } from "@/lib/protocol/console-mailbox-view";
 import { msOf } from "@/lib/protocol/instant";
@@ -16,7 +17,7 @@ export async function loadMailbox(caller: Caller, query: URLSearchParams): Promi
     status: JOB_STATUSES.find((status) => status === query.get("status")),
     mailboxId: query.get("mailbox") || undefined,
   };
-  const [page, { counts, oldestDue }, mailboxes, seen] = await Promise.all([
+  const [page, { counts, oldestDue }, busy, seen] = await Promise.all([
     listJobs(db, caller.workspace, filter, PAGE, query.get("cursor")),
     countJobs(db, caller.workspace),
     busyMailboxes(db, caller.workspace, MOST_MAILBOXES),
@@ -29,7 +30,8 @@ export async function loadMailbox(caller: Caller, query: URLSearchParams): Promi
     counts,
     count_cap: JOB_COUNT_CAP,
     oldest_due_ms: oldestDue === null ? null : msOf(oldestDue),
-    mailboxes: mailboxes.map(({ mailboxId, ...box }) => ({ mailbox_id: mailboxId, ...box })),
+    mailboxes: busy.boxes.map(({ mailboxId, ...box }) => ({ mailbox_id: mailboxId, ...box })),
+    mailboxes_in_all: busy.inAll,
     workers: seen.workers.map(({ workerId, lastSeenAt, polls }) => ({
       worker_id: workerId,
       last_seen_ms: msOf(lastSeenAt),

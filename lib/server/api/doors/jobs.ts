@@ -1,4 +1,4 @@
-import { listJobs } from "@/db/queries/mailbox";
+import { listJobs } from "@/db/queries/job-list";
 import { cancelJob, interruptMailbox, requeueJob } from "@/db/store/mailbox/operate";
 import type { Refused } from "@/db/store/refuse";
 import { JOB_STATUSES, type Job, type JobStatus } from "@/lib/protocol/mailbox-job";
@@ -20,7 +20,8 @@ import { limitOf, reach } from "../reading";
 export const listJobsDoor = defineDoor({
   method: "GET",
   path: "/api/v1/jobs",
-  summary: "Jobs of the mailbox: queued and claimed ones in the order of claims, the others newest first.",
+  summary:
+    "Jobs of the mailbox: dead letters, claimed and queued ones in the order of claims, then what is over, newest first.",
   verb: "read_jobs",
   repeats: "none",
   query: {
