@@ -41,7 +41,7 @@ test("a file that could not be written whole is not there, and the next attempt 
 
 test("what an attempt that was killed in mid-write left behind stands in nobody's way", async () => {
   const content = "a whole brief";
-  writeFileSync(at(`.holdpoint-${sha256Hex(`${at("a.txt")}\n${content}`).slice(0, 32)}`), "a wh");
+  writeFileSync(at(`.holdpoint-${sha256Hex(`a.txt\n${content}`).slice(0, 32)}`), "a wh");
   expect(await create({ content })).toMatchObject({ kind: "executed" });
   expect([readdirSync(root), readFileSync(at("a.txt"), "utf8")]).toEqual([["a.txt"], content]);
 });
@@ -62,4 +62,12 @@ test("arguments that name another path than the output are refused, and nothing 
   expect(await create({ content: "x", path: at("b.txt") })).toMatchObject({ kind: "invalid_args" });
   expect(readdirSync(root)).toEqual([]);
   expect(await create({ content: "x", path: at("a.txt") })).toMatchObject({ kind: "executed" });
+});
+
+test("a name that the file system takes for too long is the call's fault, and no attempt of the worker's", async () => {
+  expect(await create({ content: "x" }, at("x".repeat(300)))).toMatchObject({ kind: "invalid_args" });
+  expect(await create({ content: "x" }, at(`${"y".repeat(300)}/a.txt`))).toMatchObject({
+    kind: "output_outside_roots",
+  });
+  expect(readdirSync(root)).toEqual([]);
 });

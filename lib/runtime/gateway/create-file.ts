@@ -1,15 +1,16 @@
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { link, lstat, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { stored } from "@/lib/protocol/book/stored";
 import { isObject } from "@/lib/protocol/canonical-json";
-import { sha256Hex } from "@/lib/protocol/hash";
+import { type Sha256, sha256Hex } from "@/lib/protocol/hash";
 import type { Act, FileEffect } from "./effect";
-import { codeOf, folderBeneath } from "./folders";
+import { codeOf, openBeneath } from "./folders";
 
 /**
- * Create one file exclusively, whole or not at all. The parent is resolved first and must lie beneath a write root; the file itself is opened without
- * following a link, so a link that is put there later is an existing file and not a way out.
+ * Create one file exclusively, whole or not at all. Its folder is opened first and must lie beneath a write root; the file is created in
+ * that very folder and opened without following a link, so a link that is put anywhere later is an existing file and not a way out.
  */
 export async function createFile(
   act: Pick<Act, "args" | "target">,
@@ -25,14 +26,25 @@ export async function createFile(
   if (args.path !== undefined && args.path !== target)
     return { kind: "invalid_args", detail: "args.path is another than the output" };
   const content = args.content;
-  const place = await placeBeneath(target, writeRoots);
-  if (place === null) return { kind: "output_outside_roots", expected: content };
+  const name = path.basename(target);
+  const isName = name !== "" && name !== "." && name !== "..";
+  const folder = isName ? await openBeneath(path.dirname(target), writeRoots) : null;
+  if (folder === null) return { kind: "output_outside_roots", expected: content };
   try {
-    await createWhole(place, content);
+    return await createIn(folder.at, name, content);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function createIn(folder: string, name: string, content: string): Promise<FileEffect> {
+  try {
+    await createWhole(folder, name, content);
     return { kind: "executed", contentHash: sha256Hex(content) };
   } catch (cause) {
+    if (codeOf(cause) === "ENAMETOOLONG") return { kind: "invalid_args", detail: "the file's name is too long" };
     if (codeOf(cause) !== "EEXIST") throw cause;
-    return compareExisting(place, content);
+    return compareExisting(path.join(folder, name), content);
   }
 }
 
@@ -43,8 +55,9 @@ const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
  * Written under another name, then given its own in one step: a half that a crash or a full disk left behind would be taken for
  * somebody else's file ever after. A name that is taken is an error, as with an exclusive open, also where a link has it.
  */
-async function createWhole(place: string, content: string): Promise<void> {
-  const draft = path.join(path.dirname(place), `.holdpoint-${sha256Hex(`${place}\n${content}`).slice(0, 32)}`);
+async function createWhole(folder: string, name: string, content: string): Promise<void> {
+  const place = path.join(folder, name);
+  const draft = path.join(folder, `.holdpoint-${sha256Hex(`${name}\n${content}`).slice(0, 32)}`);
   // Of an attempt that was killed.
   await rm(draft, { force: true });
   try {
@@ -69,23 +82,20 @@ async function write(place: string, content: string): Promise<void> {
   }
 }
 
-/** The target's resolved place, or null when it is not beneath a root. `..` and links are gone once the parent is resolved. */
-async function placeBeneath(target: string, writeRoots: readonly string[]): Promise<string | null> {
-  const name = path.basename(target);
-  if (name === "" || name === "." || name === "..") return null;
-  const parent = await folderBeneath(path.dirname(target), writeRoots);
-  return parent === null ? null : path.join(parent, name);
-}
-
 async function compareExisting(place: string, content: string): Promise<FileEffect> {
+  const other = { kind: "output_conflict", expected: content, existingHash: sha256Hex("") } as const;
   const what = await lstat(place);
-  if (!what.isFile()) return { kind: "output_conflict", expected: content, existingHash: sha256Hex("") };
-  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW);
+  if (!what.isFile()) return other;
+  // What has taken its place since may be a pipe that nobody writes to.
+  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const existing = await file.readFile();
-    const existingHash = sha256Hex(existing);
+    if (!(await file.stat()).isFile()) return other;
+    // Piece by piece: what stands there may be larger than memory.
+    const hash = createHash("sha256");
+    for await (const piece of file.createReadStream({ autoClose: false })) hash.update(piece);
+    const existingHash = hash.digest("hex") as Sha256;
     if (existingHash === sha256Hex(content)) return { kind: "recovered", contentHash: existingHash };
-    return { kind: "output_conflict", expected: content, existingHash };
+    return { ...other, existingHash };
   } finally {
     await file.close();
   }

@@ -50,6 +50,7 @@ function exchange(
     const request = open(destination, args, writes ? effectKey : null, ended);
     // From here the target may have read it, whatever comes next.
     let mayBeSent = false;
+    let isAnswered = false;
     request.once("socket", (socket) => socket.once(secureOf(destination.url), () => (mayBeSent = true)));
     const lost = (code: FailureCode) =>
       resolve(
@@ -59,7 +60,11 @@ function exchange(
       );
     const broken = () => lost(ended.aborted ? gone() : mayBeSent ? "cut" : "unreachable");
     request.once("error", broken);
+    // An answer that changes the protocol ends the connection without an error, and without a response.
+    request.once("close", () => (isAnswered ? undefined : broken()));
+    ended.addEventListener("abort", broken, { once: true });
     request.once("response", (response) => {
+      isAnswered = true;
       response.once("error", broken);
       void readBody(response, args.method === "HEAD").then((read) => {
         if (read === null) return broken();

@@ -4,7 +4,7 @@ import { stored } from "@/lib/protocol/book/stored";
 import type { JsonObject, JsonValue } from "@/lib/protocol/canonical-json";
 import { type CommandArgs, readCommandArgs } from "./command-args";
 import type { Act, Effect, Reach } from "./effect";
-import { codeOf, folderBeneath } from "./folders";
+import { codeOf, type HeldFolder, openBeneath } from "./folders";
 
 const LIMIT_MS = 30_000;
 const MOST_OUTPUT_BYTES = 65_536;
@@ -31,13 +31,17 @@ export async function runCommand(act: Act, reach: Reach, stop: AbortSignal): Pro
   if (folder === null) {
     return { kind: "failed", code: "folder_outside_roots", detail: "the folder is beneath no write root" };
   }
-  if (stop.aborted) return { kind: "failed", code: "stopped", detail: "nothing was started" };
-  return ended(args.value, folder, reach.limitMs ?? LIMIT_MS, stop);
+  try {
+    if (stop.aborted) return { kind: "failed", code: "stopped", detail: "nothing was started" };
+    return await ended(args.value, folder.at, reach.limitMs ?? LIMIT_MS, stop);
+  } finally {
+    await folder.close();
+  }
 }
 
-async function workingFolder(target: JsonValue, { writeRoots }: Reach): Promise<string | null> {
+async function workingFolder(target: JsonValue, { writeRoots }: Reach): Promise<HeldFolder | null> {
   const folder = target ?? writeRoots[0];
-  return typeof folder === "string" ? folderBeneath(folder, writeRoots) : null;
+  return typeof folder === "string" ? openBeneath(folder, writeRoots) : null;
 }
 
 function ended(args: CommandArgs, cwd: string, limitMs: number, stop: AbortSignal): Promise<Effect> {
