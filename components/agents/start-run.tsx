@@ -93,10 +93,10 @@ export function WhoDecides({ others }: { readonly others: number }) {
     <div className={`notice ${TONE_CLASS.wait}`} role="note">
       <Users className="icon" aria-hidden="true" />
       <div>
-        <p className="font-medium">Nobody may decide what this run asks for.</p>
+        <p className="font-medium">Nobody may allow what a run of yours asks for.</p>
         <p className="text-muted-foreground">
-          Whoever starts a run cannot allow its acts, and there is no other approver or owner yet. Add one with{" "}
-          <code>npm run -s holdpoint -- people add EMAIL --role approver</code>.
+          Whoever starts a run cannot allow its acts, and there is no other approver or owner yet: it would wait for
+          nobody. Add one with <code>npm run -s holdpoint -- people add EMAIL --role approver</code>.
         </p>
       </div>
     </div>

@@ -48,12 +48,16 @@ type Opening = Result<OpenedRun, Refusal>;
 
 /**
  * Open a run. Who executes it is fixed here; an agent that runs here gets its first look in the same transaction.
- * A known `run_id` is `run_exists`. Source: http-api "Agents and runs".
+ * A known `run_id` is `run_exists`. One that is refused leaves no agent, snapshot or thread behind. Source: http-api "Agents and runs".
  */
 export async function openRun(scope: Scope, caller: Caller, request: RunRequest): Promise<Result<OpenedRun, Refused>> {
   return inWorkspace(scope, caller.workspace, async (tx) => {
-    const opened = await tryOpen(tx, caller, request);
+    // A statement waits until somebody does; this one must be sent before the others.
+    const marked = tx.sql`savepoint nothing_opened`.execute();
+    const [, opened] = await Promise.all([marked, tryOpen(tx, caller, request)]);
     if (opened.ok) return opened;
+    // What it is refused for may be found when the name is taken and the thread made: only the refusal stays.
+    await tx.sql`rollback to savepoint nothing_opened`;
     const attempted = { verb: "open_run" as const, run: request.runId, input: { agent: request.agent } };
     return refuse(await recordRefusal(tx, caller, attempted, opened.refusal, null));
   });
