@@ -4,6 +4,7 @@ import { connect } from "@/db/client";
 import { Notifier } from "@/db/notifier";
 import { ensureWorkspace, localCaller } from "@/db/store/identity";
 import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
+import { drawUnseen } from "@/lib/protocol/hidden-characters";
 import { ROLES } from "@/lib/protocol/principal";
 import { killAt } from "@/lib/runtime/failpoint";
 import { runWorker } from "@/lib/runtime/worker";
@@ -16,6 +17,7 @@ import { readSettings, type Settings } from "./env";
 import { reachOf } from "./reach";
 import { CommandRefused } from "./refused";
 import { originForLinks } from "./served-at";
+import { printJson, report, reportFailure } from "./terminal";
 import { usage, usageLines } from "./usage";
 
 const OPTIONS = {
@@ -94,7 +96,6 @@ async function perform(root: string, args: readonly string[]): Promise<JsonObjec
   if (!verb && name !== "worker") throw usage(`There is no verb "${name}".`);
   const act = verb?.(words);
   const settings = readSettings(root);
-  const report = (line: string) => process.stderr.write(`${line}\n`);
   const database = await openDatabase(settings, root, report);
   try {
     return act ? await withSession(settings, database.url, act) : await work(settings, database.url);
@@ -104,7 +105,7 @@ async function perform(root: string, args: readonly string[]): Promise<JsonObjec
 }
 
 function help(): JsonObject {
-  for (const line of usageLines(null)) process.stderr.write(`${line}\n`);
+  for (const line of usageLines(null)) report(line);
   return { usage: [...usageLines(null)] };
 }
 
@@ -133,16 +134,15 @@ async function withSession(settings: Settings, url: string, act: Act): Promise<J
 async function work(settings: Settings, databaseUrl: string): Promise<null> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
-  const onError = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.stderr.write("This worker polls until Ctrl-C; it finishes what it holds then.\n");
+  report("This worker polls until Ctrl-C; it finishes what it holds then.");
   await runWorker({
     databaseUrl,
     ...reachOf(settings),
     models: { settings: settings.model, scripts: {}, recording: null },
     stop: stop.signal,
     failpoint: settings.failpoint,
-    onNotice: (sentence) => process.stderr.write(`${sentence}\n`),
-    onError,
+    onNotice: report,
+    onError: reportFailure,
   });
   return null;
 }
@@ -210,12 +210,14 @@ export async function main({
 }): Promise<number> {
   try {
     const answer = await perform(root, args);
-    if (answer) process.stdout.write(`${canonicalJson(answer)}\n`);
+    if (answer) printJson(canonicalJson(answer));
     return 0;
   } catch (cause) {
-    if (!(cause instanceof CommandRefused)) throw cause;
-    process.stdout.write(`${JSON.stringify({ error: cause.error, ...cause.more })}\n`);
-    if (cause.advice !== null) process.stderr.write(`${cause.advice}\n`);
+    // Its message is all that the caller prints.
+    if (!(cause instanceof CommandRefused))
+      throw new Error(drawUnseen(cause instanceof Error ? cause.message : String(cause)), { cause });
+    printJson(JSON.stringify({ error: cause.error, ...cause.more }));
+    if (cause.advice !== null) report(cause.advice);
     return 2;
   }
 }

@@ -11,6 +11,7 @@ import { waitUntilReady } from "./readiness";
 import { secretFile } from "./secret-file";
 import { rememberOrigin } from "./served-at";
 import { type Supervisor, supervise } from "./supervisor";
+import { report } from "./terminal";
 import { ensureWebBuild } from "./web-build";
 
 export interface ServeOptions {
@@ -48,7 +49,7 @@ async function serve(options: ServeOptions, stop: AbortSignal): Promise<void> {
   const database = await openDatabase(settings, options.root, report);
   const { embedded } = database;
   if (embedded?.adopted) report(`PostgreSQL runs already (process ${embedded.pid})`);
-  const programs = supervise((text) => process.stderr.write(text));
+  const programs = supervise(report);
   try {
     await run(programs, database, settings, { web: web.folder, worker: options.worker, root: options.root }, stop);
   } finally {
@@ -141,8 +142,4 @@ function databaseGone(database: OpenDatabase, stop: AbortSignal): Promise<string
     }, 1_000);
     timer.unref();
   });
-}
-
-function report(line: string): void {
-  process.stderr.write(`${line}\n`);
 }

@@ -15,8 +15,8 @@ const remove: ChildProgram[] = [];
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), "holdpoint-supervisor-"));
   said = "";
-  programs = supervise((text) => {
-    said += text;
+  programs = supervise((line) => {
+    said += `${line}\n`;
   });
 });
 afterEach(async () => {

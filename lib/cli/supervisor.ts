@@ -26,7 +26,7 @@ export interface Supervisor {
  * The channel is the safety line: it closes when we are killed, and each program ends on that, so that
  * nothing of an old start is left to hold the port or to work beside the next one.
  */
-export function supervise(write: (text: string) => void): Supervisor {
+export function supervise(say: (line: string) => void): Supervisor {
   const running = new Map<string, ChildProcess>();
   let stopping = false;
   const { promise: failure, resolve: fail } = deferred<string>();
@@ -36,8 +36,8 @@ export function supervise(write: (text: string) => void): Supervisor {
     start({ name, file, cwd, env }) {
       const child = fork(file, [], { cwd, env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
       running.set(name, child);
-      relay(child.stdout, write);
-      relay(child.stderr, write);
+      relay(child.stdout, say);
+      relay(child.stderr, say);
       child.once("error", (cause) => fail(`The ${name} cannot be started: ${cause.message}`));
       child.once("exit", (code, signal) => {
         running.delete(name);
@@ -68,16 +68,16 @@ function end(child: ChildProcess): Promise<void> {
 const GREETING = /^\s*(▲ Next\.js|- (Local|Network):|✓ )/;
 
 /** Pass on whole lines, so that two programs do not write into each other's. */
-function relay(stream: Readable | null, write: (text: string) => void): void {
+function relay(stream: Readable | null, say: (line: string) => void): void {
   let rest = "";
   stream?.setEncoding("utf8");
   stream?.on("data", (chunk: string) => {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) if (!GREETING.test(line)) write(`${line}\n`);
+    for (const line of lines) if (!GREETING.test(line)) say(line);
   });
   stream?.once("end", () => {
-    if (rest !== "") write(`${rest}\n`);
+    if (rest !== "") say(rest);
   });
 }
 

@@ -1,6 +1,7 @@
 import { runWorker } from "@/lib/runtime/worker";
 import { readSettings } from "./env";
 import { reachOf } from "./reach";
+import { report, reportFailure } from "./terminal";
 
 const GRACE_MS = 5_000;
 
@@ -13,7 +14,7 @@ process.once("disconnect", () => setTimeout(() => process.exit(1), GRACE_MS).unr
 
 const settings = readSettings(process.cwd());
 if (settings.databaseUrl === null) {
-  process.stderr.write("The worker needs DATABASE_URL. npm start sets it for the worker that it starts.\n");
+  report("The worker needs DATABASE_URL. npm start sets it for the worker that it starts.");
   process.exit(1);
 }
 
@@ -24,12 +25,12 @@ try {
     models: { settings: settings.model, scripts: {}, recording: null },
     stop: stop.signal,
     failpoint: settings.failpoint,
-    onNotice: (sentence) => process.stderr.write(`${sentence}\n`),
-    onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
+    onNotice: report,
+    onError: reportFailure,
   });
   // Whatever still holds the event loop is not work: the work has returned.
   process.exit(0);
 } catch (cause) {
-  process.stderr.write(`The worker failed: ${cause instanceof Error ? cause.stack : String(cause)}\n`);
+  reportFailure(cause, "The worker failed: ");
   process.exit(1);
 }

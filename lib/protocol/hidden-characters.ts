@@ -242,6 +242,13 @@ export function escapeUnseen(json: string): string {
   );
 }
 
+/** Several lines for a terminal or a log, which obeys what it does not show: every such character but line feed and tab as its token. */
+export function drawUnseen(text: string): string {
+  return text.replace(UNSEEN, (point) =>
+    point === "\n" || point === "\t" ? point : `⟨${codePointLabel(point.codePointAt(0) ?? 0)}⟩`,
+  );
+}
+
 const LABEL = /⟨(?:U\+([0-9A-F]{4,6})|([0-9]+) (space|tab|line break)s?)⟩/g;
 
 /**
