@@ -8,7 +8,7 @@ import { stored } from "@/lib/protocol/book/stored";
 import type { CallRef } from "@/lib/protocol/call";
 import { canonicalJson, hashJson, isObject } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
-import type { Verb } from "@/lib/protocol/may";
+import type { Act } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import type { ResumeCommand, ResumeResult } from "@/lib/protocol/resume-command";
@@ -80,7 +80,7 @@ export async function decideTicket(
 }
 
 /** Who may answer is the target's to say. Source: protocol §3. */
-function verbFor(book: Book, ticketId: string): Verb {
+function verbFor(book: Book, ticketId: string): Act {
   const ticket = book.ticketAt(ticketId);
   if (!ticket) return "decide";
   const { answeredBy } = AWAIT_RULES[ticket.reason];
@@ -236,7 +236,8 @@ export async function decideCliRun(
     rejection: "proposal_rejected" as const,
   };
   const what = {
-    verb: "drive_cli_run" as const,
+    verb: "decide" as const,
+    right: "drive_cli_run" as const,
     at: { run: runId },
     call: "s1.0",
     onlyExecutor: "cli" as const,

@@ -5,7 +5,7 @@ import type { CallFacts } from "@/lib/protocol/book/facts";
 import type { CallRef } from "@/lib/protocol/call";
 import type { JsonObject } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
-import type { Verb } from "@/lib/protocol/may";
+import type { Act } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import type { Executor } from "@/lib/protocol/run";
@@ -66,7 +66,7 @@ export async function beginCliCall(
   sent: Omit<Sent, "requestId" | "action" | "args" | "output"> & { readonly output: Sent["output"] | null },
   isAlive: (process: string) => boolean,
 ): Promise<Outcome<Begun>> {
-  const what = onCallOf("drive_cli_run", runId, "s1.0", { output: sent.output });
+  const what = { ...onCallOf("begin", runId, "s1.0", { output: sent.output }), right: "drive_cli_run" as const };
   return onCall(scope, caller, what, "cli", ({ book }, ref) => {
     const call = book.call(ref);
     return begin(book, ref, {
@@ -103,9 +103,10 @@ export async function completeCall(
   report: Report,
   executor: Executor = "client",
 ): Promise<Outcome<Completed>> {
-  const verb = executor === "client" ? "complete" : executor === "cli" ? "drive_cli_run" : "execute_claimed";
+  const verb = executor === "worker" ? "execute_claimed" : "complete";
   const what = {
     ...onCallOf(verb, runId, call, { attempt: report.attempt }),
+    ...(executor === "cli" ? { right: "drive_cli_run" as const } : {}),
     leavesLapses: true,
     // Our own executor has acted: its report must not be lost because the workspace was suspended meanwhile.
     evenSuspended: executor !== "client",
@@ -122,7 +123,7 @@ export async function reportTargetConflict(
   code: "output_conflict" | "output_outside_roots",
   contents: { readonly expected: string; readonly existing: string | null },
 ): Promise<Outcome<CallFacts>> {
-  const what = onCallOf("drive_cli_run", runId, "s1.0", { attempt });
+  const what = { ...onCallOf("complete", runId, "s1.0", { attempt }), right: "drive_cli_run" as const };
   return onCall<CallFacts>(scope, caller, what, "cli", ({ book }, ref) =>
     refuse(conflictOfTarget(book, ref, attempt, code, contents)),
   );
@@ -133,7 +134,7 @@ function saidOf({ requestId, action, worker }: Sent): JsonObject {
 }
 
 /** What a verb on one call visits. All of them are claims or reports, so a refusal of one is a rejected resume. */
-function onCallOf(verb: Verb, runId: string, call: string, input: JsonObject): Visit & { readonly call: string } {
+function onCallOf(verb: Act, runId: string, call: string, input: JsonObject): Visit & { readonly call: string } {
   const attempted = { run: runId, call, input, rejection: "resume_rejected" } as const;
   return { verb, at: { run: runId }, call, attempted };
 }

@@ -99,8 +99,14 @@ export async function proposeStep(
   effectClass?: IdempotencyClass,
 ): Promise<Outcome<StepAnswer>> {
   const attempted = { run: runId, input: { step: request.step, actions: request.calls.map((call) => call.action) } };
-  const verb = caller.kind === "cli" ? "drive_cli_run" : "propose";
-  return visit(scope, caller, { verb, at: { run: runId }, step: request.step, attempted }, async (visited) => {
+  const what = {
+    verb: "propose" as const,
+    ...(caller.kind === "cli" ? { right: "drive_cli_run" as const } : {}),
+    at: { run: runId },
+    step: request.step,
+    attempted,
+  };
+  return visit(scope, caller, what, async (visited) => {
     const { tx, book, open } = visited;
     const recorded = book.callsOf(request.step).length > 0 ? book.batch(request.step) : null;
     const calls = proposedCalls(book, request.calls, recorded !== null, effectClass);

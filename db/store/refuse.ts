@@ -4,7 +4,7 @@ import { reference } from "@/lib/protocol/book/words";
 import { canonicalJson, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import { hasLoneSurrogate } from "@/lib/protocol/hash";
 import type { Instant } from "@/lib/protocol/instant";
-import type { Verb } from "@/lib/protocol/may";
+import type { Act } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import type { Refusal, RefusalCode, RefusalFacts } from "@/lib/protocol/refusals";
 import type { TraceType } from "@/lib/protocol/trace-event";
@@ -19,7 +19,7 @@ export interface Refused<Code extends RefusalCode = RefusalCode> extends Refusal
 
 /** What the caller named and tried; a preview of it is kept with the refusal. */
 export interface Attempted {
-  readonly verb: Verb;
+  readonly verb: Act;
   readonly run?: string | null;
   readonly call?: string | null;
   readonly ticket?: string | null;
@@ -122,7 +122,7 @@ async function traceRefusal(
 }
 
 /** A verdict that is turned down, a claim or report that is, anything else that is. Source: protocol §9. */
-function rejectionType(verb: Verb): TraceType {
+function rejectionType(verb: Act): TraceType {
   switch (verb) {
     case "decide":
     case "answer_pause":

@@ -5,7 +5,7 @@ import { pauseAtBudget, type SignalNote } from "@/lib/protocol/book/signals";
 import { keep } from "@/lib/protocol/book/words";
 import type { JsonObject, JsonValue } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
-import type { Verb } from "@/lib/protocol/may";
+import type { Act } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import type { Refusal } from "@/lib/protocol/refusals";
 import { endsTheRun } from "@/lib/protocol/signal";
@@ -63,7 +63,7 @@ export async function keepState(
 }
 
 export interface RejectedSignal {
-  readonly verb: Extract<Verb, "propose" | "ask" | "finish">;
+  readonly verb: Extract<Act, "propose" | "ask" | "finish">;
   readonly refusal: Refusal;
   readonly preview: JsonObject;
 }

@@ -2,7 +2,7 @@ import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import { lapseOver } from "@/lib/protocol/book/begin";
 import type { Book } from "@/lib/protocol/book/book";
 import { CALL_REF_PATTERN, type CallRef } from "@/lib/protocol/call";
-import { may, type Verb } from "@/lib/protocol/may";
+import { type Act, may, type Verb } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, type RefusalCode, refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
@@ -13,9 +13,11 @@ import { writeBook } from "./write-book";
 
 /** What a verb does to a run: the right it needs, how it names the run, and what it must see. */
 export interface Visit<Beside = undefined> extends Wanted {
-  /** The right it takes; where the ticket's target says which, what to call it until that is read. */
-  readonly verb: Verb;
-  readonly verbOf?: (book: Book) => Verb;
+  /** What it attempts; where the ticket's target says which, what to call it until that is read. */
+  readonly verb: Act;
+  readonly verbOf?: (book: Book) => Act;
+  /** The right it takes, where that is not its own. */
+  readonly right?: Verb;
   readonly at: Locator;
   readonly attempted?: Omit<Attempted, "verb">;
   /** What only this verb reads, sent in the same flight as the book: behind the lock, and without a round trip of its own. */
@@ -65,7 +67,7 @@ export async function visit<Value, Beside = undefined>(
       : await Promise.all([readBook(tx, caller, what.at, what), what.beside?.(tx)]);
     const verb = (open && what.verbOf?.(open.book)) ?? what.verb;
     const attempted: Attempted = { ...named(what), ...what.attempted, verb };
-    const right = open ? judgeRight(caller, verb, what, open) : "unknown";
+    const right = open ? judgeRight(caller, what.right ?? verb, what, open) : "unknown";
     if (!open || right === "unknown") {
       return refuse(await recordRefusal(tx, caller, attempted, unknown(what.at), null));
     }

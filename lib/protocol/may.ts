@@ -52,6 +52,9 @@ export const VERBS = [
 ] as const;
 export type Verb = (typeof VERBS)[number];
 
+/** What may be attempted. `drive_cli_run` is a right alone: the command line proposes, decides, begins and completes under it. */
+export type Act = Exclude<Verb, "drive_cli_run">;
+
 /** `own`: on a run that the caller's principal opened; for every other run the answer is 404, as for one that does not exist. */
 export type Right = "yes" | "own" | "no";
 

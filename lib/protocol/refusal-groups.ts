@@ -1,19 +1,23 @@
-import { VERBS, type Verb } from "./may";
+import type { Act } from "./may";
 
 /** How the ledger's list is grouped: by what was attempted. */
 export interface RefusalGroup {
   readonly name: string;
   readonly word: string;
-  readonly verbs: readonly Verb[];
+  readonly verbs: readonly Act[];
 }
 
 export const REFUSAL_GROUPS: readonly RefusalGroup[] = [
   {
     name: "decisions",
     word: "Decisions",
-    verbs: ["decide", "answer_pause", "drive_cli_run", "undo", "edit", "ask_back"],
+    verbs: ["decide", "answer_pause", "undo", "edit", "ask_back"],
   },
-  { name: "resumes", word: "Resumes", verbs: ["begin", "complete", "renew", "execute_claimed", "answer_own_wait"] },
+  {
+    name: "resumes",
+    word: "Resumes",
+    verbs: ["begin", "complete", "renew", "execute_claimed", "answer_own_wait", "answer_for_system"],
+  },
   {
     name: "proposals",
     word: "Proposals",
@@ -31,7 +35,7 @@ export const REFUSAL_GROUPS: readonly RefusalGroup[] = [
   },
 ];
 
-const WORDS: Readonly<Record<Verb, string>> = {
+const WORDS: Readonly<Record<Act, string>> = {
   publish_snapshot: "Publish agent",
   open_run: "Open run",
   talk: "Talk",
@@ -49,7 +53,7 @@ const WORDS: Readonly<Record<Verb, string>> = {
   read_trace: "Read trace",
   read_tickets: "Read ticket",
   read_state: "Read state",
-  decide: "Decision",
+  decide: "Decide",
   undo: "Undo",
   edit: "Edit",
   ask_back: "Ask back",
@@ -78,11 +82,14 @@ const WORDS: Readonly<Record<Verb, string>> = {
   manage_keys: "Change keys",
   manage_agent_names: "Change agent names",
   manage_retention: "Change retention",
-  drive_cli_run: "Command line",
 };
 
 /** What was attempted, in a word; a late verdict says which. */
 export function attemptedWord(verb: string, lateVerdict: string | null): string {
   if (lateVerdict !== null) return `Late ${lateVerdict.replace(/^late_/, "")}`;
-  return VERBS.some((known) => known === verb) ? WORDS[verb as Verb] : verb.replaceAll("_", " ");
+  return isAct(verb) ? WORDS[verb] : verb.replaceAll("_", " ");
+}
+
+function isAct(verb: string): verb is Act {
+  return Object.hasOwn(WORDS, verb);
 }

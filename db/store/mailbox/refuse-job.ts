@@ -2,13 +2,13 @@ import type { Tx } from "@/db/client";
 import { readBook } from "@/db/store/read-book";
 import { type Refused, recordRefusal } from "@/db/store/refuse";
 import type { JsonObject } from "@/lib/protocol/canonical-json";
-import { may, type Verb } from "@/lib/protocol/may";
+import { type Act, may } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, type RefusalCode, refusal } from "@/lib/protocol/refusals";
 
 /** What was tried on which job, for the record of a refusal. */
 export interface JobAttempt {
-  readonly verb: Verb;
+  readonly verb: Act;
   readonly jobId: string | null;
   /** The run that the job moves, by our own id; a refusal that names one is in its trace too. */
   readonly run: string | null;

@@ -1,7 +1,7 @@
 import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import type { Refused } from "@/db/store/refuse";
 import { backoffMs, JOB_LEASE_MS, type Job, type JobClaim } from "@/lib/protocol/mailbox-job";
-import type { Verb } from "@/lib/protocol/may";
+import type { Act } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { refusal } from "@/lib/protocol/refusals";
 import { ok, type Result, refuse } from "@/lib/result";
@@ -131,7 +131,7 @@ async function report(
   caller: Caller,
   claim: JobClaim,
   write: (tx: Tx) => Promise<Job | null>,
-  verb: Verb = "report_job",
+  verb: Act = "report_job",
 ): Promise<Reported> {
   return inWorkspaceByKey(scope, caller.workspace, async (tx) => {
     const attempt = { verb, jobId: claim.jobId, run: null };

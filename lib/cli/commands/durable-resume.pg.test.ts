@@ -247,3 +247,18 @@ test.each(["directly", "through a link"])(
     expect(() => statSync("/etc/holdpoint-test")).toThrow();
   },
 );
+
+test(
+  "whatever the command line was refused is kept as what it attempted, in the words of every other door",
+  SLOW,
+  async () => {
+    const { run } = await started();
+    await holdpoint("approve", run, "--proposal-hash", "0".repeat(64));
+    await holdpoint("resume", run);
+    await holdpoint("start", run, "--output", path.join(folder, "again.txt"));
+    const sql = postgres(database.adminUrl, { max: 1 });
+    const kept = await sql`select verb from refusals where named_run = ${run} and surface = 'cli' order by id`;
+    await sql.end();
+    expect(kept.map(({ verb }) => String(verb))).toEqual(["decide", "begin", "open_run"]);
+  },
+);
