@@ -1,4 +1,4 @@
-import { type Db, inWorkspace } from "@/db/client";
+import { type Db, inWorkspaceByKey } from "@/db/client";
 import type { CanonicalJson } from "@/lib/protocol/canonical-json";
 import type { ChildRun } from "@/lib/protocol/delegation";
 
@@ -8,7 +8,7 @@ export interface ChildRecord extends ChildRun {
 
 /** The runs that a run has delegated, oldest first. */
 export async function readChildren(db: Db, workspace: string, run: string): Promise<readonly ChildRecord[]> {
-  return inWorkspace(db, workspace, (tx) =>
+  return inWorkspaceByKey(db, workspace, (tx) =>
     tx.sql<ChildRecord[]>`
       select run_id, parent_call as call_ref, cause, cause_code, output from runs
       where workspace_id = ${workspace} and parent_run = ${run} order by created_at, id`.execute(),
@@ -17,7 +17,7 @@ export async function readChildren(db: Db, workspace: string, run: string): Prom
 
 /** The agents of a run and of those above it, by name. */
 export async function readLineage(db: Db, workspace: string, run: string): Promise<readonly string[]> {
-  return inWorkspace(db, workspace, async (tx) => {
+  return inWorkspaceByKey(db, workspace, async (tx) => {
     const rows = await tx.sql<{ name: string }[]>`
       with recursive line as (
         select r.id, r.parent_run, r.agent_id from runs r where r.workspace_id = ${workspace} and r.id = ${run}

@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import type { BatchMode, CallOutcome, CallRef, CallStatus, Coupling, OutcomeCause } from "@/lib/protocol/call";
 import type { CanonicalJson } from "@/lib/protocol/canonical-json";
 import type { Sha256 } from "@/lib/protocol/hash";
@@ -72,12 +72,12 @@ export interface RunStateRecord {
 }
 
 export async function readRunHead(scope: Scope, workspace: string, runId: string): Promise<RunHead | null> {
-  return inWorkspace(scope, workspace, (tx) => head(tx, runId));
+  return inWorkspaceByKey(scope, workspace, (tx) => head(tx, runId));
 }
 
 /** Everything that an agent needs to go on, from one moment: the head is read first, so `seq` is never ahead of the rest. */
 export async function readRunState(scope: Scope, workspace: string, runId: string): Promise<RunStateRecord | null> {
-  return inWorkspace(scope, workspace, async (tx) => {
+  return inWorkspaceByKey(scope, workspace, async (tx) => {
     const run = await head(tx, runId);
     if (!run) return null;
     const [batches, calls, tickets, decisions] = await Promise.all([

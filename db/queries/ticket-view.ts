@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope } from "@/db/client";
+import { inWorkspaceByKey, type Scope } from "@/db/client";
 import { readBook } from "@/db/store/read-book";
 import type { Book } from "@/lib/protocol/book/book";
 import type { TicketFacts } from "@/lib/protocol/book/facts";
@@ -14,7 +14,7 @@ export interface TicketReading {
 
 /** A ticket with its run's book, as committed; null when the workspace has no such ticket. */
 export async function readTicketBook(scope: Scope, workspace: string, ticketId: string): Promise<TicketReading | null> {
-  return inWorkspace(scope, workspace, async (tx) => {
+  return inWorkspaceByKey(scope, workspace, async (tx) => {
     const open = await readBook(tx, NOBODY, { ticket: ticketId }, {}, "look");
     const ticket = open?.book.ticketAt(ticketId);
     return open && ticket ? { book: open.book, ticket } : null;
@@ -34,7 +34,7 @@ export async function readRunBook(
   runId: string,
   wanted: { readonly call?: string; readonly step?: number } = {},
 ): Promise<Book | null> {
-  return inWorkspace(scope, workspace, async (tx) => {
+  return inWorkspaceByKey(scope, workspace, async (tx) => {
     const open = await readBook(tx, NOBODY, { run: runId }, wanted, "look");
     return open?.book ?? null;
   });

@@ -1,15 +1,17 @@
-import type { Scope } from "@/db/client";
+import type { Scope, Tx } from "@/db/client";
 import { type BeginRequest, type Begun, begin, renew } from "@/lib/protocol/book/begin";
 import { type Completed, complete, conflictOfTarget, type Report } from "@/lib/protocol/book/complete";
-import type { CallFacts } from "@/lib/protocol/book/facts";
+import { type CallFacts, isInHand } from "@/lib/protocol/book/facts";
 import type { CallRef } from "@/lib/protocol/call";
 import type { JsonObject } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
+import type { JobClaim } from "@/lib/protocol/mailbox-job";
 import type { Act } from "@/lib/protocol/may";
 import type { Caller } from "@/lib/protocol/principal";
 import { type Refusal, refusal } from "@/lib/protocol/refusals";
 import type { Executor } from "@/lib/protocol/run";
-import { type Result, refuse } from "@/lib/result";
+import { ok, type Result, refuse } from "@/lib/result";
+import { ackWithin } from "./mailbox/report";
 import { underClaim } from "./mailbox/rows";
 import { findCall, type Outcome, type Visit, type Visited, visit } from "./visit";
 
@@ -46,16 +48,18 @@ export async function beginClaimed(
     claim,
     earlierClaimIsOver: (earlier) => earlier.claimToken !== null && earlier.claimToken !== claim.token,
   };
-  return onCall(
-    scope,
-    caller,
-    onCallOf("execute_claimed", runId, call, saidOf(sent)),
-    "worker",
-    async ({ tx, book }, ref) => {
-      const [held] = await tx.sql`select from jobs where ${underClaim(tx, { jobId: claim.job, token: claim.token })}`;
-      return held ? begin(book, ref, request) : refuse(refusal("stale_claim", { job_id: claim.job }));
-    },
+  const what = {
+    ...onCallOf("execute_claimed", runId, call, saidOf(sent)),
+    beside: (tx: Tx) => isHeld(tx, { jobId: claim.job, token: claim.token }),
+  };
+  return onCall(scope, caller, what, "worker", ({ book, beside: held }, ref) =>
+    held ? begin(book, ref, request) : refuse(refusal("stale_claim", { job_id: claim.job })),
   );
+}
+
+async function isHeld(tx: Tx, claim: JobClaim): Promise<boolean> {
+  const [held] = await tx.sql`select from jobs where ${underClaim(tx, claim)}`;
+  return held !== undefined;
 }
 
 /** The command line resumes its own run. An attempt of a process that has ended is over with it. */
@@ -94,6 +98,36 @@ export async function renewCall(
   return onCall(scope, caller, what, "client", ({ book }, ref) => renew(book, ref, attempt, leaseMs));
 }
 
+export interface CompletedClaimed extends Completed {
+  /** The job was acked with it: nothing of the run is left for its worker. */
+  readonly acked: boolean;
+}
+
+/**
+ * A worker reports a call that it ran under its job's claim. Where nobody plays the run's agent here and no other call may run, this
+ * is the job's last write, and its ack rides in it: no crash comes between. Source: interleaving 7.
+ */
+export async function completeClaimed(
+  scope: Scope,
+  caller: Caller,
+  runId: string,
+  call: string,
+  report: Report,
+  { ackWhenIdle }: { readonly ackWhenIdle: JobClaim | null },
+): Promise<Outcome<CompletedClaimed>> {
+  let acked = false;
+  const what = reportOf(runId, call, report, "worker");
+  const done = await onCall(scope, caller, what, "worker", ({ tx, book, alongside }, ref) => {
+    const completed = complete(book, ref, report);
+    if (completed.ok && ackWhenIdle !== null && !book.calls().some(isInHand))
+      alongside(async () => {
+        acked = await ackWithin(tx, ackWhenIdle);
+      });
+    return completed;
+  });
+  return done.ok ? ok({ ...done.value, value: { ...done.value.value, acked } }) : done;
+}
+
 /** Report an attempt's result. Accepted late, and after the run has ended; never acts on a lapse that it meets. */
 export async function completeCall(
   scope: Scope,
@@ -101,17 +135,20 @@ export async function completeCall(
   runId: string,
   call: string,
   report: Report,
-  executor: Executor = "client",
+  executor: Exclude<Executor, "worker"> = "client",
 ): Promise<Outcome<Completed>> {
-  const verb = executor === "worker" ? "execute_claimed" : "complete";
-  const what = {
-    ...onCallOf(verb, runId, call, { attempt: report.attempt }),
+  const what = reportOf(runId, call, report, executor);
+  return onCall(scope, caller, what, executor, ({ book }, ref) => complete(book, ref, report));
+}
+
+function reportOf(runId: string, call: string, { attempt }: Report, executor: Executor) {
+  return {
+    ...onCallOf(executor === "worker" ? "execute_claimed" : "complete", runId, call, { attempt }),
     ...(executor === "cli" ? { right: "drive_cli_run" as const } : {}),
     leavesLapses: true,
     // Our own executor has acted: its report must not be lost because the workspace was suspended meanwhile.
     evenSuspended: executor !== "client",
   };
-  return onCall(scope, caller, what, executor, ({ book }, ref) => complete(book, ref, report));
 }
 
 /** The gateway found something else at the target and did nothing. The run of a command line may try again. */
@@ -140,12 +177,12 @@ function onCallOf(verb: Act, runId: string, call: string, input: JsonObject): Vi
 }
 
 /** The call that the caller named, in a run that the caller's kind executes. */
-async function onCall<Value>(
+async function onCall<Value, Beside = undefined>(
   scope: Scope,
   caller: Caller,
-  what: Visit & { readonly call: string },
+  what: Visit<Beside> & { readonly call: string },
   executor: Executor,
-  act: (visited: Visited, ref: CallRef) => Result<Value, Refusal> | Promise<Result<Value, Refusal>>,
+  act: (visited: Visited<Beside>, ref: CallRef) => Result<Value, Refusal> | Promise<Result<Value, Refusal>>,
 ): Promise<Outcome<Value>> {
   return visit(scope, caller, what, async (visited) => {
     const { book } = visited;

@@ -1,8 +1,8 @@
-import { type Db, inWorkspace, type Tx } from "@/db/client";
+import { type Db, inWorkspaceByKey, type Tx } from "@/db/client";
 
 /** Show what a run's model is just saying. It counts for nothing: the committed messages do. */
 export async function showLiveText(db: Db, workspace: string, run: string, step: number, text: string): Promise<void> {
-  await inWorkspace(db, workspace, async (tx) => {
+  await inWorkspaceByKey(db, workspace, async (tx) => {
     tx.touched.add(run);
     await tx.sql`
       insert into live_texts (workspace_id, run, step, text) values (${tx.workspace}, ${run}, ${step}, ${text})

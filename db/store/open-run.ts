@@ -1,5 +1,5 @@
 import { v7 as newId } from "uuid";
-import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import { newestHosted } from "@/db/queries/agents";
 import type { CallRef } from "@/lib/protocol/call";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
@@ -51,7 +51,7 @@ type Opening = Result<OpenedRun, Refusal>;
  * A known `run_id` is `run_exists`. One that is refused leaves no agent, snapshot or thread behind. Source: http-api "Agents and runs".
  */
 export async function openRun(scope: Scope, caller: Caller, request: RunRequest): Promise<Result<OpenedRun, Refused>> {
-  return inWorkspace(scope, caller.workspace, async (tx) => {
+  return inWorkspaceByKey(scope, caller.workspace, async (tx) => {
     // A statement waits until somebody does; this one must be sent before the others.
     const marked = tx.sql`savepoint nothing_opened`.execute();
     const [, opened] = await Promise.all([marked, tryOpen(tx, caller, request)]);

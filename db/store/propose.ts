@@ -105,6 +105,7 @@ export async function proposeStep(
     at: { run: runId },
     step: request.step,
     attempted,
+    beside: (tx: Tx) => deniedBefore(tx, runId, request.calls),
   };
   return visit(scope, caller, what, async (visited) => {
     const { tx, book, open } = visited;
@@ -122,7 +123,7 @@ export async function proposeStep(
     const done = propose(book, step, {
       recorded,
       highest: open.highest,
-      deniedBefore: await deniedBefore(tx, book, calls.value),
+      deniedBefore: visited.beside,
       deniedLimit: deniedLimit(open.rights.settings),
     });
     if (!done.ok) return done;
@@ -133,7 +134,7 @@ export async function proposeStep(
 
 /** Messages and state of a step that was recorded just now, in its transaction. */
 export async function recordBeside(
-  { tx, book }: Visited,
+  { tx, book }: Pick<Visited, "tx" | "book">,
   messages: readonly Message[],
   state: StateClaim | null,
 ): Promise<void> {
@@ -219,12 +220,19 @@ export function deadlineInMs(
 }
 
 /** How often a person denied each of these acts in this run. Source: protocol §6 "Repeats". */
-async function deniedBefore(tx: Tx, book: Book, calls: readonly ProposedCall[]): Promise<ReadonlyMap<string, number>> {
-  const hashes = [...new Set(calls.map((call) => proposalHash(call.action, call.args, call.target)))];
+async function deniedBefore(
+  tx: Tx,
+  runId: string,
+  calls: readonly CallRequest[],
+): Promise<ReadonlyMap<string, number>> {
+  const hashOf = ({ action, args, output }: CallRequest) =>
+    proposalHash(action, canonicalJson(args), canonicalJson(output));
+  const hashes = [...new Set(calls.map(hashOf))];
   if (hashes.length === 0) return new Map();
   const rows = await tx.sql<{ proposalHash: string; times: number }[]>`
     select proposal_hash, count(*) as times from calls
-    where workspace_id = ${tx.workspace} and run = ${book.run.id} and proposal_hash in ${tx.sql(hashes)}
+    where workspace_id = ${tx.workspace} and run = (select id from runs where workspace_id = ${tx.workspace} and run_id = ${runId})
+      and proposal_hash in ${tx.sql(hashes)}
       and outcome = 'blocked' and outcome_cause = 'person'
     group by proposal_hash`;
   return new Map(rows.map((row) => [row.proposalHash, row.times]));

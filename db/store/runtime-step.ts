@@ -1,4 +1,4 @@
-import { type Db, inWorkspace, type Scope, type Tx } from "@/db/client";
+import { type Db, inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import { type FinishStatus, finish } from "@/lib/protocol/book/closing";
 import type { RunFacts, TicketFacts } from "@/lib/protocol/book/facts";
 import { pauseAtBudget, type SignalNote } from "@/lib/protocol/book/signals";
@@ -32,15 +32,18 @@ export async function inRuntimeStep<Value>(
   ground: Ground,
   work: (tx: Tx) => Promise<Value>,
 ): Promise<Result<Value, "not_yours">> {
-  return inWorkspace(db, workspace, async (tx) => {
-    const [run] = await tx.sql<{ cause: string | null }[]>`
-      select cause from runs where workspace_id = ${tx.workspace} and id = ${ground.run} for no key update`;
-    const [claim] = await tx.sql`
-      select from jobs where workspace_id = ${tx.workspace} and job_id = ${ground.job.jobId}
-        and claim_token = ${ground.job.token} and status = 'Claimed'`;
-    const [state] = await tx.sql<{ sha256: string }[]>`
-      select sha256 from run_states where workspace_id = ${tx.workspace} and run = ${ground.run} and bound_at is not null
-      order by bound_at desc limit 1`;
+  return inWorkspaceByKey(db, workspace, async (tx) => {
+    // One flight: each of these sees what was committed before the run's lock was ours.
+    const [[run], [claim], [state]] = await Promise.all([
+      tx.sql<{ cause: string | null }[]>`
+        select cause from runs where workspace_id = ${tx.workspace} and id = ${ground.run} for no key update`,
+      tx.sql`
+        select from jobs where workspace_id = ${tx.workspace} and job_id = ${ground.job.jobId}
+          and claim_token = ${ground.job.token} and status = 'Claimed'`,
+      tx.sql<{ sha256: string }[]>`
+        select sha256 from run_states where workspace_id = ${tx.workspace} and run = ${ground.run} and bound_at is not null
+        order by bound_at desc limit 1`,
+    ]);
     if (run?.cause !== null || !claim || (state?.sha256 ?? null) !== ground.stateSha256)
       return refuse("not_yours" as const);
     await dropLiveText(tx, ground.run);

@@ -1,11 +1,11 @@
-import { inWorkspace, type Scope } from "@/db/client";
+import { inWorkspaceByKey, type Scope } from "@/db/client";
 
 /**
  * A run's own principal was here: tells "not picked up" from "agent gone". Written at most every 30 s, and never waited for: a verb that
  * holds the run writes it itself. Source: schema `last_seen_at`.
  */
 export async function noteSeen(scope: Scope, workspace: string, run: string): Promise<void> {
-  await inWorkspace(
+  await inWorkspaceByKey(
     scope,
     workspace,
     (tx) => tx.sql`

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Busy, type Db } from "@/db/client";
 import { type FrozenAgent, type RunProgress, readProgress } from "@/db/queries/run-progress";
-import { beginClaimed, completeCall } from "@/db/store/execute";
+import { beginClaimed, completeClaimed } from "@/db/store/execute";
 import type { ClaimedJob } from "@/db/store/mailbox/claim";
 import { catalogOf } from "@/db/store/snapshots";
 import { readDefinition } from "@/lib/protocol/agent-definition";
 import type { CallFacts } from "@/lib/protocol/book/facts";
-import { isTerminal } from "@/lib/protocol/book/facts";
+import { isInHand, isTerminal } from "@/lib/protocol/book/facts";
 import { stored } from "@/lib/protocol/book/stored";
 import { hashJson } from "@/lib/protocol/canonical-json";
 import { sha256Hex } from "@/lib/protocol/hash";
@@ -35,10 +35,11 @@ export interface Advancing {
   readonly modelFor?: (snapshot: Pick<FrozenAgent, "provider" | "model">) => Result<Model, ModelFailure>;
 }
 
-/** What became of a look at a run: nothing more to do now, or look again later. */
-export type Advanced = { readonly kind: "done" } | { readonly kind: "later"; readonly inMs: number };
+/** What became of a look at a run: nothing more to do now, which its last write may have said already, or look again later. */
+export type Advanced = { readonly kind: "done" | "acked" } | { readonly kind: "later"; readonly inMs: number };
 
 const DONE: Advanced = { kind: "done" };
+const ACKED: Advanced = { kind: "acked" };
 const LOOK_AGAIN_MS = 1_000;
 const SUSPENDED_LOOK_MS = 30_000;
 
@@ -53,10 +54,10 @@ export async function advanceRun(context: Advancing, run: string): Promise<Advan
     // Before anything is begun or asked: what is refused for the workspace's sake would be taken for the run's own end.
     if (progress.suspended) return { kind: "later", inMs: SUSPENDED_LOOK_MS };
     const loaded = loadOf(progress);
-    const approved = progress.book.calls().filter((call) => call.status === "approved" || call.status === "executing");
-    if (approved.length > 0) {
-      const later = await executeAll(context, progress, loaded, approved);
-      if (later) return later;
+    const inHand = progress.book.calls().filter(isInHand);
+    if (inHand.length > 0) {
+      const ended = await executeAll(context, progress, loaded, inHand);
+      if (ended) return ended;
       continue;
     }
     const tended = await tendDelegated(context, progress);
@@ -151,6 +152,7 @@ async function executeAll(
     if (context.stop.aborted) return { kind: "later", inMs: 0 };
     const outcome = await execute(context, progress, loaded, call);
     if (outcome === "moved") moved = true;
+    else if (outcome.kind === "acked") return outcome;
     else later = outcome;
   }
   return moved ? null : later;
@@ -194,11 +196,13 @@ async function execute(
   context.failAt("after_effect");
   // Left unreported: the next claim ends this attempt, and the call's class says whether there is another.
   if (report === null) return { kind: "later", inMs: LOOK_AGAIN_MS };
-  await untilTold(() =>
-    completeCall(context.db, context.system, runId, call.callRef, { attempt, ...report }, "worker"),
+  // Nobody plays the run's agent here: what comes next is a job of its own.
+  const ackWhenIdle = loaded === null ? context.job : null;
+  const told = await untilTold(() =>
+    completeClaimed(context.db, context.system, runId, call.callRef, { attempt, ...report }, { ackWhenIdle }),
   );
   context.failAt("after_commit");
-  return "moved";
+  return told.ok && told.value.value.acked ? ACKED : "moved";
 }
 
 const REPORT_TRIES = 8;
@@ -208,11 +212,10 @@ const REPORT_REST_MS = 250;
  * What was done is not forgotten because a lock or the database was away for a moment: nobody else could tell it. The same report
  * again changes nothing, so an answer that was lost does no harm.
  */
-async function untilTold(tell: () => Promise<unknown>): Promise<void> {
+async function untilTold<Told>(tell: () => Promise<Told>): Promise<Told> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await tell();
-      return;
+      return await tell();
     } catch (error) {
       if (!(error instanceof Busy) || tries === REPORT_TRIES) throw error;
       await sleep(REPORT_REST_MS * tries);

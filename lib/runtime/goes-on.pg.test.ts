@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
 import { answerWait } from "@/db/store/decide";
-import { completeCall } from "@/db/store/execute";
+import { completeClaimed } from "@/db/store/execute";
 import { nackJob } from "@/db/store/mailbox/report";
 import { withdrawCall } from "@/db/store/operate";
 import { proposeStep } from "@/db/store/propose";
@@ -31,6 +31,12 @@ async function waiting() {
     return last && "text" in last ? (last.text ?? "") : "";
   };
   return { runId, name, script, told, ticket: await at.onlyTicket(runId) };
+}
+
+/** What its worker says of the call that it was given. */
+async function tellOf(runId: string) {
+  const report = { attempt: 1, output: canonicalJson("sent"), error: null, recovered: false };
+  return completeClaimed(at.world.db, at.world.system, runId, "s1.0", report, { ackWhenIdle: null });
 }
 
 async function stalled(runId: string): Promise<string | null> {
@@ -73,8 +79,7 @@ describe("an agent's run goes on by itself", () => {
     await at.giveUp(job);
     await at.drive(script);
     expect((await standing(at.world, runId)).call.status).toBe("indeterminate");
-    const report = { attempt: 1, output: canonicalJson("sent"), error: null, recovered: false };
-    expect(codeOf(await completeCall(at.world.db, at.world.system, runId, "s1.0", report, "worker"))).toBe("ok");
+    expect(codeOf(await tellOf(runId))).toBe("ok");
     await at.drive(script);
     expect(JSON.parse(told())).toBe("sent");
     expect(await at.row(runId)).toMatchObject({ cause: "completed" });
@@ -155,8 +160,7 @@ describe("a workspace that is suspended under way", () => {
       }),
     ).rejects.toThrow("suspended");
     await at.suspend(true);
-    const report = { attempt: 1, output: canonicalJson("sent"), error: null, recovered: false };
-    expect(codeOf(await completeCall(at.world.db, at.world.system, runId, "s1.0", report, "worker"))).toBe("ok");
+    expect(codeOf(await tellOf(runId))).toBe("ok");
     await at.suspend(false);
     await at.finish(job);
     await at.look(runId);

@@ -5,7 +5,8 @@ import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pauseRun } from "@/db/store/ask";
 import { decideTicket } from "@/db/store/decide";
-import { claimNext } from "@/db/store/mailbox/claim";
+import { beginClaimed, completeClaimed } from "@/db/store/execute";
+import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
 import { interruptMailbox } from "@/db/store/mailbox/operate";
 import { ackJob } from "@/db/store/mailbox/report";
 import { allowList, setPolicy } from "@/db/store/set-policy";
@@ -24,6 +25,7 @@ import {
   type World,
 } from "@/db/testing/world";
 import type { TicketFacts } from "@/lib/protocol/book/facts";
+import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { JOB_MAX_ATTEMPTS } from "@/lib/protocol/mailbox-job";
 import { Worker } from "./worker";
 
@@ -69,19 +71,76 @@ async function workAll(): Promise<void> {
   while (await worker.tick());
 }
 
+/** Begin a call under a job's claim, as a worker does, and report it done. */
+async function perform(
+  runId: string,
+  call: string,
+  job: ClaimedJob,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+) {
+  const { call: facts } = await standing(world, runId, call);
+  const sent = {
+    requestId: facts.authorisation?.requestId ?? "",
+    action: facts.action,
+    args: facts.args,
+    output: facts.target,
+    worker: "w",
+    key: null,
+    leaseMs: 30_000,
+    snapshotId: null,
+    catalogFingerprint: null,
+  };
+  const begun = await beginClaimed(world.db, world.system, runId, call, sent, { job: job.jobId, token: job.token });
+  expect(codeOf(begun)).toBe("ok");
+  await meanwhile();
+  const report = { attempt: 1, output: canonicalJson("done"), error: null, recovered: false };
+  return completeClaimed(world.db, world.system, runId, call, report, { ackWhenIdle: job });
+}
+
+async function held(): Promise<ClaimedJob> {
+  const [job] = await claimNext(world.db, { claimer: "w" });
+  if (!job) throw new Error("no job");
+  return job;
+}
+
+test("7: the ack rides in the report after which nothing may run, not in one before it", async () => {
+  const { runId, tickets } = await parkFiles(["rides-1", "rides-2"]);
+  await allow(world, given(tickets[0]));
+  const job = await held();
+  await allow(world, given(tickets[1]));
+  expect(await perform(runId, "s1.0", job)).toMatchObject({ value: { value: { acked: false } } });
+  expect((await jobsOf(runId))[0]).toMatchObject({ status: "Claimed" });
+  expect(await perform(runId, "s1.1", job)).toMatchObject({ value: { value: { acked: true } } });
+  expect((await jobsOf(runId))[0]).toMatchObject({ status: "Accepted" });
+  await workAll();
+  await traceTypes(world, runId);
+});
+
+test("7: a report whose claim is gone is taken, and only its ack is dropped, refused by nobody", async () => {
+  const { runId, tickets } = await parkFiles(["rides-late"]);
+  await allow(world, given(tickets[0]));
+  const done = await perform(runId, "s1.0", await held(), async () => {
+    await admin`update jobs set lease_until = clock_timestamp() - interval '1 second' where status = 'Claimed'`;
+    await worker.sweep();
+  });
+  expect(done).toMatchObject({ value: { value: { acked: false, call: { outcome: "succeeded" } } } });
+  expect(await traceTypes(world, runId)).not.toContain("resume_rejected");
+  await workAll();
+  expect((await jobsOf(runId)).map(({ status }) => status)).toEqual(["Accepted"]);
+});
+
 test("28: the second of two calls is decided while a worker holds the first one's job: a job of its own wakes the run for it", async () => {
   const { runId, tickets } = await parkFiles(["first", "second"]);
   const [first, second] = tickets.map(given) as [TicketFacts, TicketFacts];
   await allow(world, first);
-  const [held] = await claimNext(world.db, { claimer: "w" });
-  if (!held) throw new Error("no job");
+  const job = await held();
   await allow(world, second);
   expect(await jobsOf(runId)).toMatchObject([
     { status: "Claimed", dedupeKey: `resume:${first.id}` },
     { status: "Queued", dedupeKey: `resume:${second.id}` },
   ]);
   // Its holder had looked at the run before the second was decided.
-  expect(codeOf(await ackJob(world.db, world.system, held))).toBe("ok");
+  expect(codeOf(await ackJob(world.db, world.system, job))).toBe("ok");
   await workAll();
   expect((await standing(world, runId, "s1.1")).call).toMatchObject({ outcome: "succeeded" });
   expect(readFileSync(fileOf("second"), "utf8")).toBe("second");

@@ -1,4 +1,4 @@
-import { type Db, inWorkspace } from "@/db/client";
+import { type Db, inWorkspaceByKey } from "@/db/client";
 import { stored } from "@/lib/protocol/book/stored";
 import { isObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { RunState } from "@/lib/protocol/run";
@@ -32,7 +32,7 @@ export function isRunSuspended({ state, pendingRequests, atWait, modelCalls, too
 
 /** What the predicate judges, as it is committed; null when there is no such run. */
 export async function readSuspension(db: Db, workspace: string, runId: string): Promise<SuspensionFacts | null> {
-  return inWorkspace(db, workspace, async (tx) => {
+  return inWorkspaceByKey(db, workspace, async (tx) => {
     const [row] = await tx.sql<
       { state: RunState; pending: number; attempts: number; bytes: Uint8Array | null; format: string | null }[]
     >`

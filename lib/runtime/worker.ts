@@ -4,7 +4,7 @@ import { Busy, connect, type Db } from "@/db/client";
 import { Listener, Notifier } from "@/db/notifier";
 import { localCaller } from "@/db/store/identity";
 import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
-import { ackJob, deferJobBy, extendJob, nackJob, startJob } from "@/db/store/mailbox/report";
+import { ackJob, deferJobBy, extendJob, nackJob } from "@/db/store/mailbox/report";
 import { purgeJobs, sweepClaims } from "@/db/store/mailbox/sweep";
 import { sweepRun } from "@/db/store/operate";
 import { dueRuns, endSilentTransactions, seeWorker } from "@/db/store/workers";
@@ -164,8 +164,6 @@ export class Worker {
     const held = new AbortController();
     const heart = this.keepAlive(job, system, held);
     try {
-      const started = await startJob(this.db, system, job);
-      if (!started.ok) return;
       const delivered = await deliver(
         {
           db: this.db,
@@ -181,6 +179,8 @@ export class Worker {
       );
       // A refusal here is a claim lost meanwhile: it is recorded, and somebody else has the job by now.
       switch (delivered.kind) {
+        case "acked":
+          break;
         case "done":
           await ackJob(this.db, system, job);
           break;

@@ -20,8 +20,8 @@ export interface ClaimTerms {
 }
 
 /**
- * Claim for a worker of ours: the jobs that come first, of one workspace; none when nothing is due. One statement, whatever the
- * number of workspaces, that gives the jobs as it took them.
+ * Claim for a worker of ours, which begins at once what it claims: the jobs that come first, of one workspace; none when nothing is
+ * due. One statement, whatever the number of workspaces, that gives the jobs as it took them.
  */
 export async function claimNext(
   db: Db,
@@ -32,6 +32,7 @@ export async function claimNext(
     (sql) => sql<(Omit<ClaimedJob, "workspace"> & { workspaceId: string })[]>`
       select * from holdpoint_claim(${claimer}, ${leaseMs}, ${most})`,
   );
+  for (const { workspaceId, run, jobId } of taken) db.onCommit({ workspace: workspaceId, runs: [run ?? jobId] });
   return taken.map(({ workspaceId, ...job }) => ({ ...job, workspace: workspaceId }));
 }
 

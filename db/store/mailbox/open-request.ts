@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope, type Tx } from "@/db/client";
+import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import { addMessages, type Message } from "@/db/store/messages";
 import { openRun } from "@/db/store/open-run";
 import type { Refused } from "@/db/store/refuse";
@@ -36,7 +36,7 @@ export async function openRequested(
   workspace: string,
   claim: JobClaim,
 ): Promise<Result<"opened" | "known", Refused | ReturnType<typeof refusalAt>> | null> {
-  return inWorkspace(scope, workspace, async (tx) => {
+  return inWorkspaceByKey(scope, workspace, async (tx) => {
     const request = await readRequest(tx, claim);
     if (request === null) return null;
     if (request.run !== null) return ok("known");

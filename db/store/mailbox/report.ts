@@ -16,7 +16,19 @@ const ERROR_LENGTH = 8_192;
 
 /** Delivered. It never means that the run succeeded. Refused: `unknown_job`, `stale_claim`, which changes nothing. */
 export async function ackJob(scope: Scope, caller: Caller, claim: JobClaim): Promise<Reported> {
-  return report(scope, caller, claim, (tx) => change(tx, claim, tx.sql`status = 'Accepted', ${withoutClaim(tx)}`));
+  return report(scope, caller, claim, (tx) => accept(tx, claim));
+}
+
+/**
+ * The same in the transaction that does the job's last write, so that no crash comes between. False when the claim is gone: then
+ * only the ack is dropped, and whoever has the job finds nothing left to do. Source: protocol §10, interleaving 7.
+ */
+export async function ackWithin(tx: Tx, claim: JobClaim): Promise<boolean> {
+  return (await accept(tx, claim)) !== null;
+}
+
+function accept(tx: Tx, claim: JobClaim): Promise<Job | null> {
+  return change(tx, claim, tx.sql`status = 'Accepted', ${withoutClaim(tx)}`);
 }
 
 /** Not now: to a time, in epoch ms. No attempt is counted and the last error stays. */
@@ -62,7 +74,7 @@ export async function extendJob(
   });
 }
 
-/** Its holder has begun; the result of an earlier claim is gone with that claim. */
+/** Its holder has begun, which may claim more than it begins; the result of an earlier claim is gone with that claim. */
 export async function startJob(scope: Scope, caller: Caller, claim: JobClaim): Promise<Reported> {
   return report(scope, caller, claim, (tx) =>
     change(tx, claim, tx.sql`started_at = clock_timestamp(), result = null, updated_at = clock_timestamp()`),

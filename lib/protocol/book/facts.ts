@@ -177,3 +177,8 @@ export function isNeverBegun(call: CallFacts): boolean {
 export function isTerminal(call: CallFacts): boolean {
   return call.status === "completed";
 }
+
+/** Its executor has something to do about it: begin it, or end the attempt that is under way. */
+export function isInHand(call: CallFacts): boolean {
+  return call.status === "approved" || call.status === "executing";
+}

@@ -72,6 +72,8 @@ interface Point {
   readonly gate?: "claim" | "trace" | "decision" | "commit";
   /** The backend dies with its process; otherwise the commit that was sent goes through unheard. */
   readonly backendToo?: boolean;
+  /** Its job is over already: nobody has to find it again. */
+  readonly acked?: boolean;
 }
 
 const POINTS: readonly Point[] = [
@@ -81,7 +83,7 @@ const POINTS: readonly Point[] = [
   { name: "after the effect, before its record", row: 6, failpoint: "after_effect:1" },
   { name: "after the record, before its commit", gate: "commit", backendToo: true },
   { name: "after the commit, before its answer", gate: "commit" },
-  { name: "after the record, before the job is acked", row: 7, failpoint: "after_commit:1" },
+  { name: "after the record, with the ack that rides in it", row: 7, failpoint: "after_commit:1", acked: true },
   { name: "in the trace insert", gate: "trace" },
   { name: "in the decision", gate: "decision" },
 ];
@@ -101,6 +103,7 @@ test.each(TITLED)("$title", { timeout: 600_000 }, async (point) => {
       await allow(world, ticket);
       hits += point.gate ? await killInDatabase(point) : await killAtFailpoint(point.failpoint ?? "");
     }
+    if (point.acked) expect(await jobsOf(runId)).toEqual(["Accepted"]);
     await recover(ticket);
     expect(readFileSync(path.join(folder, `${name}.txt`), "utf8")).toBe(name);
     expect(await outcomeOf(runId)).toEqual({ outcome: "succeeded", decisions: 1, done: 1 });
@@ -190,6 +193,12 @@ async function recover(ticket: TicketFacts): Promise<void> {
   const other = new Worker(world.db, { writeRoots: [folder], stop: new AbortController().signal });
   await other.sweep();
   while (await other.tick());
+}
+
+async function jobsOf(runId: string): Promise<readonly string[]> {
+  const rows = await admin<{ status: string }[]>`
+    select status from jobs where run = (select id from runs where run_id = ${runId})`;
+  return rows.map(({ status }) => status);
 }
 
 async function outcomeOf(runId: string) {

@@ -105,7 +105,7 @@ export class AgentWorld {
       const advanced = await this.advance(job, model);
       done.push(advanced);
       if (advanced.kind === "done") await ackJob(this.world.db, this.world.system, job);
-      else await deferJobBy(this.world.db, this.world.system, job, advanced.inMs);
+      else if (advanced.kind === "later") await deferJobBy(this.world.db, this.world.system, job, advanced.inMs);
     }
     return done;
   }
