@@ -37,8 +37,8 @@ const LEASE_MS = 400;
 /** What stands between a claim and whoever holds it no longer. */
 const CLAIM: LeftOut = {
   file: "db/store/mailbox/rows.ts",
-  guard: ` and status = 'Claimed' and claim_token = \${uuidOr(token)}
-    and lease_until >= clock_timestamp()`,
+  guard: ` and status = 'Claimed'
+    and claim_token = \${uuidOr(token)} and lease_until >= clock_timestamp()`,
 };
 
 /** Where it is stopped: before its request is sent; with the answer on its way; with no answer ever. */
