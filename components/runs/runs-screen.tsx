@@ -54,6 +54,7 @@ export function RunsScreen() {
   });
   const first = query.data?.pages[0];
   const rows = query.data?.pages.flatMap((page) => page.rows) ?? [];
+  const searchedToMs = query.data?.pages.at(-1)?.searched_to_ms ?? null;
   const clear = () => void setFilters(null);
   return (
     <>
@@ -72,13 +73,21 @@ export function RunsScreen() {
       {first && rows.length === 0 && (
         <NoRuns
           filtered={Object.values(asked).some((value) => value !== null)}
+          searchedToMs={searchedToMs}
           inAll={first.runs_in_all}
           onClear={clear}
         />
       )}
       {query.hasNextPage && (
         <div className="list-foot">
-          <Button onClick={() => void query.fetchNextPage()}>Show more</Button>
+          {searchedToMs !== null && (
+            <span>
+              Searched the runs since <Moment atMs={searchedToMs} />
+            </span>
+          )}
+          <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {searchedToMs === null ? "Show more" : "Search older runs"}
+          </Button>
         </div>
       )}
       {!first && <Unread what="runs" unknown="This says nothing about what runs or waits." query={query} dense />}
@@ -155,19 +164,27 @@ function RunsFilterBar({ filters, agents, onChange }: FilterBarProps) {
 
 function NoRuns({
   filtered,
+  searchedToMs,
   inAll,
   onClear,
 }: {
   readonly filtered: boolean;
+  readonly searchedToMs: number | null;
   readonly inAll: number;
   readonly onClear: () => void;
 }) {
   if (filtered) {
     return (
       <NoMatch what="run" onClear={onClear}>
-        <p>
-          {inAll} {inAll === 1 ? "run is" : "runs are"} here in all.
-        </p>
+        {searchedToMs === null ? (
+          <p>
+            {inAll} {inAll === 1 ? "run is" : "runs are"} here in all.
+          </p>
+        ) : (
+          <p>
+            None since <Moment atMs={searchedToMs} />. Older ones have not been looked at yet.
+          </p>
+        )}
       </NoMatch>
     );
   }

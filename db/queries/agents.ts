@@ -1,6 +1,7 @@
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
 import type { CanonicalJson } from "@/lib/protocol/canonical-json";
 import type { Instant } from "@/lib/protocol/instant";
+import { fixedLimit } from "./paging";
 
 /** Our own id of the agent of that name; null when nobody has used it. */
 export async function findAgent(scope: Scope, workspace: string, name: string): Promise<string | null> {
@@ -40,6 +41,17 @@ function hostedContent(tx: Tx) {
     order by s.created_at desc, s.snapshot_id limit 1) s`;
 }
 
+/**
+ * The newest runs of an agent. Stands behind `agents a`. By two bounds and not by equality: the agent stays a part of the order, and the
+ * only index in this order is the agent's own. Else the planner hopes to meet its runs among everybody's newest, and for an agent that
+ * has none reads all of them.
+ */
+export function newestRuns(tx: Tx, most: number) {
+  return tx.sql`lateral (select r.* from runs r
+    where r.workspace_id = a.workspace_id and r.agent_id >= a.id and r.agent_id <= a.id and r.archived_at is null
+    order by r.agent_id desc, r.created_at desc, r.id desc limit ${fixedLimit(tx, most)})`;
+}
+
 /** Its snapshot's id, by the agent's name; null when no agent of that name runs here. */
 export async function newestHosted(tx: Tx, name: string): Promise<string | null> {
   const [newest] = await tx.sql<{ snapshotId: string }[]>`
@@ -55,8 +67,8 @@ export async function readAgents(scope: Scope, workspace: string, principal: str
       select a.name, a.is_demo, s.definition, s.provider, s.model, json_array_length(s.catalog::json) as tools,
         a.owner_principal_id = ${principal} or exists (select from agent_owners o where o.workspace_id = a.workspace_id
           and o.agent_id = a.id and o.principal_id = ${principal}) as mine,
-        (select max(r.created_at) from runs r where r.workspace_id = a.workspace_id and r.agent_id = a.id) as last_run_at
-      from agents a left join ${hostedContent(tx)} on true
+        last.created_at as last_run_at
+      from agents a left join ${hostedContent(tx)} on true left join ${newestRuns(tx, 1)} last on true
       where a.workspace_id = ${tx.workspace}
       order by s.definition is null, a.name limit ${MOST_LISTED}`;
     const [around] = await tx.sql<Pick<AgentsReading, "now" | "agentsInAll" | "othersMayDecide">[]>`

@@ -207,6 +207,28 @@ describe("runs", () => {
     expect(new Set([...first.rows, ...second.rows].map((row) => row.runId)).size).toBe(4);
   });
 
+  test("a text is looked for in so many runs at once, and the next page goes on in older ones", async () => {
+    const needle = "hay_5822";
+    const { runId } = await parked(world, { action: "look_for_me", args: { needle } });
+    for (let index = 0; index < 5; index += 1) await openTestRun(world);
+    const none = { state: null, agent: null, stuck: false, expired: false };
+    const search = (cursor: string | null, text = needle) =>
+      readRuns(world.db, world.workspace, { ...none, text }, 10, cursor, 3);
+    const first = await search(null);
+    expect(first.rows).toEqual([]);
+    expect(first.searchedTo).not.toBeNull();
+    const second = await search(first.next);
+    expect(second.rows.map((row) => row.runId)).toEqual([runId]);
+    const { runsInAll } = first;
+    let pages = 0;
+    for (let cursor: string | null = null; pages === 0 || cursor !== null; pages += 1) {
+      const page = await search(cursor, "nowhere at all");
+      expect(page.searchedTo === null, "the last page alone has looked at all that was left").toBe(page.next === null);
+      cursor = page.next;
+    }
+    expect(pages).toBe(Math.ceil(runsInAll / 3));
+  });
+
   test("an allowed call is live, with who allowed it and when", async () => {
     const { runId, ticket } = await parked(world, { action: "live_me" });
     await allow(world, ticket);

@@ -98,6 +98,5 @@ function inOrder(tx: Tx, { order }: JobSection, after: Key | null, limit: number
     return sql`${beyond} order by j.priority, j.created_at, j.job_id limit ${fixedLimit(tx, limit)}`;
   }
   const beyond = after ? sql`and (j.created_at, j.job_id) < (${time})` : sql``;
-  // The nulls that cannot be there are named, because the index names them.
-  return sql`${beyond} order by j.created_at desc nulls last, j.job_id desc nulls last limit ${fixedLimit(tx, limit)}`;
+  return sql`${beyond} order by j.created_at desc, j.job_id desc limit ${fixedLimit(tx, limit)}`;
 }

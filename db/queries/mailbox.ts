@@ -1,7 +1,7 @@
-import { inWorkspace, type Scope } from "@/db/client";
+import { inWorkspace, type Scope, type Tx } from "@/db/client";
 import { readJob } from "@/db/store/mailbox/rows";
 import type { Instant } from "@/lib/protocol/instant";
-import type { Job, JobStatus } from "@/lib/protocol/mailbox-job";
+import { JOB_STATUSES, type Job, type JobStatus } from "@/lib/protocol/mailbox-job";
 import { fixedLimit } from "./paging";
 
 /** Counting stops here: beyond it the exact number tells nobody anything. */
@@ -20,17 +20,22 @@ export interface JobCounts {
 /** How many jobs there are by status, each counted up to the cap. */
 export async function countJobs(scope: Scope, workspace: string): Promise<JobCounts> {
   return inWorkspace(scope, workspace, async (tx) => {
-    const rows = await tx.sql<{ status: JobStatus; count: number }[]>`
-      select s.status, (select count(*)::int from (
-        select from jobs j where j.workspace_id = ${tx.workspace} and j.status = s.status limit ${JOB_COUNT_CAP}) capped) as count
-      from unnest(array['Queued', 'Claimed', 'Accepted', 'DeadLetter', 'Cancelled', 'Superseded']) s(status)`;
+    const rows = await tx.sql<
+      { status: JobStatus; count: number }[]
+    >`${JOB_STATUSES.map((status) => countOf(tx, status)).reduce((above, count) => tx.sql`${above} union all ${count}`)}`;
     const [due] = await tx.sql<{ oldest: Instant | null }[]>`
       select min(created_at) as oldest from (
         select created_at from jobs where workspace_id = ${tx.workspace} and status = 'Queued' and available_at <= clock_timestamp()
-        order by created_at limit ${JOB_COUNT_CAP}) waiting`;
+        order by created_at limit ${fixedLimit(tx, JOB_COUNT_CAP)}) waiting`;
     const counts = Object.fromEntries(rows.map(({ status, count }) => [status, count])) as Record<JobStatus, number>;
     return { counts, oldestDue: due?.oldest ?? null };
   });
+}
+
+/** Each status is named by itself, so that it is planned for itself: of one there are a million, of another none. */
+function countOf(tx: Tx, status: JobStatus) {
+  return tx.sql`select ${status}::text as status, (select count(*)::int from (
+    select from jobs where workspace_id = ${tx.workspace} and status = ${status} limit ${fixedLimit(tx, JOB_COUNT_CAP)}) capped) as count`;
 }
 
 export interface BusyMailboxes {

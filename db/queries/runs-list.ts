@@ -1,6 +1,7 @@
 import { inWorkspace, type Scope, type Tx } from "@/db/client";
 import type { Instant } from "@/lib/protocol/instant";
 import { RUN_CAUSES } from "@/lib/protocol/run";
+import { findAgent } from "./agents";
 import { fixedLimit } from "./paging";
 import { type RunFactsRecord, runFactColumns } from "./run-facts";
 
@@ -19,24 +20,43 @@ export interface RunsReading {
   readonly next: string | null;
   readonly agents: readonly string[];
   readonly runsInAll: number;
+  /** A text was looked for in runs down to the one opened then, and not in older ones; null: in all. */
+  readonly searchedTo: Instant | null;
   readonly now: Instant;
 }
 
 const CAP = 1_000;
 
-/** Newest first, by key. */
+/** No index finds a text within arguments, so a page reads at most so many runs for it, and the next one goes on from there. */
+export const SEARCHED_AT_ONCE = 10_000;
+
+interface Asked extends RunsFilter {
+  readonly agentId: string | null;
+  readonly cursor: string | null;
+}
+
+interface Key {
+  readonly id: string;
+  readonly createdAt: Instant;
+}
+
+/** Newest first, by key. A search's page may be short, or empty, and still have a next one. */
 export async function readRuns(
   scope: Scope,
   workspace: string,
   filter: RunsFilter,
   limit: number,
   cursor: string | null,
+  window: number = SEARCHED_AT_ONCE,
 ): Promise<RunsReading> {
   return inWorkspace(scope, workspace, async (tx) => {
+    const asked = { ...filter, agentId: filter.agent === null ? null : await agentIdOf(tx, filter.agent), cursor };
+    const last = filter.text === null ? undefined : await lastSearched(tx, asked, window);
     const [rows, [around]] = await Promise.all([
       tx.sql<RunFactsRecord[]>`
-        ${runFactColumns(tx)}
-        where r.workspace_id = ${tx.workspace} and r.archived_at is null ${matching(tx, filter)} ${before(tx, cursor)}
+        ${runFactColumns(tx)} where ${listed(tx, asked)}
+        ${last === undefined ? tx.sql`` : tx.sql`and (r.created_at, r.id) >= (${last.createdAt}::text::timestamptz, ${last.id}::uuid)`}
+        ${filter.text === null ? tx.sql`` : holds(tx, filter.text)}
         order by r.created_at desc, r.id desc limit ${fixedLimit(tx, limit + 1)}`,
       tx.sql<{ now: Instant; agents: string[]; runsInAll: number }[]>`
         select clock_timestamp() as now,
@@ -46,33 +66,59 @@ export async function readRuns(
     ]);
     if (!around) throw new Error("the database gave no clock");
     const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, next: rows.length > limit && last ? `${last.createdAt}.${last.id}` : null, ...around };
+    const shown = rows.length > limit ? page.at(-1) : undefined;
+    const goesOn = shown ?? last;
+    const next = goesOn === undefined ? null : `${goesOn.createdAt}.${goesOn.id}`;
+    return { rows: page, next, searchedTo: shown === undefined ? (last?.createdAt ?? null) : null, ...around };
   });
 }
 
-function matching(tx: Tx, filter: RunsFilter) {
-  return tx.sql`
+const NO_AGENT = "00000000-0000-0000-0000-000000000000";
+
+/** Asked first, so that the rows are planned by how many runs this very agent has. */
+async function agentIdOf(tx: Tx, name: string): Promise<string> {
+  return (await findAgent(tx, tx.workspace, name)) ?? NO_AGENT;
+}
+
+/** Where a page's search ends: the last of as many runs as it may read; none when it reads all that are left. */
+async function lastSearched(tx: Tx, asked: Asked, window: number): Promise<Key | undefined> {
+  const [last, older] = await tx.sql<Key[]>`
+    select r.created_at, r.id from runs r where ${listed(tx, asked)}
+    order by r.created_at desc, r.id desc offset ${fixedLimit(tx, window - 1)} limit 2`;
+  return older && last;
+}
+
+/** Everything but the text. */
+function listed(tx: Tx, filter: Asked) {
+  return tx.sql`r.workspace_id = ${tx.workspace} and r.archived_at is null
     ${filter.state === null ? tx.sql`` : inState(tx, filter.state)}
-    ${filter.agent === null ? tx.sql`` : tx.sql`and a.name = ${filter.agent}`}
+    ${filter.agentId === null ? tx.sql`` : tx.sql`and r.agent_id = ${filter.agentId}`}
     ${filter.stuck ? tx.sql`and r.cause is null and ${isStuck(tx)}` : tx.sql``}
-    ${filter.expired ? tx.sql`and exists (select from tickets t where t.workspace_id = r.workspace_id and t.run = r.id and t.status = 'open' and t.expired_at is not null)` : tx.sql``}
-    ${filter.text === null ? tx.sql`` : holds(tx, filter.text)}`;
+    ${filter.expired ? tx.sql`and r.id in (${expired(tx)})` : tx.sql``}
+    ${before(tx, filter.cursor)}`;
 }
 
 function inState(tx: Tx, state: string) {
-  if (state === "running" || state === "awaiting") return tx.sql`and r.state = ${state}`;
+  // That such a run has no cause is said for the index, which cannot work it out from the state.
+  if (state === "running" || state === "awaiting") return tx.sql`and r.state = ${state} and r.cause is null`;
   return RUN_CAUSES.some((cause) => cause === state) ? tx.sql`and r.cause = ${state}` : tx.sql`and false`;
 }
 
-/** What the verdict would call "not moving", but for waiting on a person or an agent's own wait in time. */
+function expired(tx: Tx) {
+  return tx.sql`select t.run from tickets t where t.workspace_id = ${tx.workspace} and t.status = 'open' and t.expired_at is not null`;
+}
+
+/**
+ * What the verdict would call "not moving", but for waiting on a person or an agent's own wait in time. What may be stuck is gathered
+ * once, where an index has it, and not asked of every run that waits.
+ */
 function isStuck(tx: Tx) {
-  return tx.sql`(r.stalled_reason is not null or r.resume_failed is not null
-    or exists (select from tickets t where t.workspace_id = r.workspace_id and t.run = r.id and t.status = 'open' and t.expired_at is not null)
-    or exists (select from calls c where c.workspace_id = r.workspace_id and c.run = r.id and (c.status = 'indeterminate'
+  return tx.sql`(r.stalled_reason is not null or r.resume_failed is not null or r.id in (${expired(tx)})
+    or r.id in (select c.run from calls c where c.workspace_id = ${tx.workspace} and c.status <> 'completed' and (c.status = 'indeterminate'
       or (c.status = 'executing' and c.lease_until < clock_timestamp())
       or (c.status = 'approved' and (c.unreported or c.authorised_at < clock_timestamp() - interval '1 minute'))))
-    or exists (select from jobs j where j.workspace_id = r.workspace_id and j.run = r.id and (j.status = 'DeadLetter'
+    or r.id in (select j.run from jobs j where j.workspace_id = ${tx.workspace} and j.status in ('DeadLetter', 'Queued', 'Claimed')
+      and j.run is not null and (j.status = 'DeadLetter'
       or (j.status = 'Queued' and j.available_at < clock_timestamp() - interval '1 minute')
       or (j.status = 'Claimed' and j.lease_until < clock_timestamp())))
     or (r.state = 'running' and r.executor = 'client' and r.last_seen_at < clock_timestamp() - interval '150 seconds')
@@ -83,8 +129,9 @@ function isStuck(tx: Tx) {
 
 function holds(tx: Tx, text: string) {
   const like = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
-  return tx.sql`and (r.run_id ilike ${like} or exists (select from calls c where c.workspace_id = r.workspace_id and c.run = r.id
-    and (c.args ilike ${like} or c.action ilike ${like} or c.target ilike ${like})))`;
+  // `limit 1` keeps it a question per run: as a plain `exists` it is answered by reading every call there is.
+  return tx.sql`and (r.run_id ilike ${like} or (select true from calls c where c.workspace_id = r.workspace_id and c.run = r.id
+    and (c.args ilike ${like} or c.action ilike ${like} or c.target ilike ${like}) limit 1))`;
 }
 
 function before(tx: Tx, cursor: string | null) {

@@ -7,6 +7,7 @@ import type { CanonicalJson } from "@/lib/protocol/canonical-json";
 import type { Verdict } from "@/lib/protocol/console-view";
 import type { Instant } from "@/lib/protocol/instant";
 import type { Role } from "@/lib/protocol/principal";
+import { fixedLimit } from "./paging";
 
 /** Everything that a ticket's page says, from one moment. */
 export interface TicketPageReading {
@@ -85,6 +86,8 @@ export interface MessageRecord {
 
 /** How many decided tickets of the same agent and action a proposal is compared with. */
 const COMPARED = 50;
+/** Of how many of its action, whoever's: where other agents use it more, some of an agent's own may stand behind these. */
+const LOOKED_AT = 1_000;
 const EARLIER_CALLS = 8;
 const PREVIEW = 400;
 const MESSAGE_PREVIEW = 2_000;
@@ -183,14 +186,17 @@ function before(tx: Tx, call: CallFacts | null) {
 async function readDecided(tx: Tx, run: string, ticketId: string, action: string): Promise<readonly DecidedRecord[]> {
   return await tx.sql<DecidedRecord[]>`
     select t.id as ticket_id, d.verdict, d.actor, d.person_id as person, d.reason, d.decided_at as at, c.action, c.args, c.target
-    from runs me
-    join runs r on r.workspace_id = me.workspace_id and r.agent_id = me.agent_id
-    join tickets t on t.workspace_id = r.workspace_id and t.run = r.id and t.tool_id = ${action} and t.status = 'answered'
+    from (
+      select * from tickets
+      where workspace_id = ${tx.workspace} and tool_id = ${action} and status = 'answered' and id <> ${ticketId}
+        and closed_at > statement_timestamp() - interval '90 days'
+      order by closed_at desc limit ${fixedLimit(tx, LOOKED_AT)}) t
+    join runs r on r.workspace_id = t.workspace_id and r.id = t.run
+      and r.agent_id = (select agent_id from runs where workspace_id = ${tx.workspace} and id = ${run})
     join decisions d on d.workspace_id = t.workspace_id and d.ticket_id = t.id and d.verdict in ('allow', 'deny')
     join calls c on c.workspace_id = t.workspace_id and c.run = t.run and c.call_ref = t.call_ref
-    where me.workspace_id = ${tx.workspace} and me.id = ${run} and t.id <> ${ticketId} and length(c.args) <= 65536
-      and d.decided_at > clock_timestamp() - interval '90 days'
-    order by d.decided_at desc limit ${COMPARED}`;
+    where length(c.args) <= 65536
+    order by t.closed_at desc limit ${fixedLimit(tx, COMPARED)}`;
 }
 
 async function readVotes(tx: Tx, ticketId: string): Promise<readonly VoteRecord[]> {

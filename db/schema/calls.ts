@@ -142,7 +142,7 @@ export const calls = pgTable(
           and ${table.approvalHash} is not null and ${table.authorisedAt} is not null)`,
     ),
     index("calls_unfinished").on(table.workspaceId, table.run).where(sql`${table.status} <> 'completed'`),
-    index("calls_lease").on(table.workspaceId, table.leaseUntil).where(sql`${table.status} = 'executing'`),
+    index("calls_lease").on(table.leaseUntil).where(sql`${table.status} = 'executing'`),
     index("calls_call_id").on(table.workspaceId, table.run, table.callId).where(sql`${table.callId} is not null`),
     index("calls_proposal_hash").on(table.workspaceId, table.run, table.proposalHash),
   ],

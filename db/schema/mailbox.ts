@@ -102,7 +102,7 @@ export const jobs = pgTable(
     // as soon read every lease of the workspace here as the one row of `jobs_one_claimed_a_mailbox`.
     index("jobs_lease").on(table.leaseUntil).where(sql`${table.status} = 'Claimed'`),
     index("jobs_of_run").on(table.workspaceId, table.run),
-    index("jobs_newest").on(table.workspaceId, table.status, table.createdAt.desc(), table.jobId.desc()),
+    index("jobs_newest").on(table.workspaceId, table.status, table.createdAt, table.jobId),
   ],
 );
 

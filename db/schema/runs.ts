@@ -96,10 +96,15 @@ export const runs = pgTable(
     check("runs_open_tickets_counted", sql`${table.openTickets} >= 0`),
     check("runs_ended_has_no_open_ticket", sql`${table.cause} is null or ${table.openTickets} = 0`),
     check("runs_ended_when", sql`(${table.cause} is null) = (${table.endedAt} is null)`),
-    index("runs_newest").on(table.workspaceId, table.createdAt.desc(), table.id.desc()),
+    // Ascending, and read backwards: what Drizzle calls `desc()` is an index with its nulls last, which `order by … desc` cannot use.
+    index("runs_newest").on(table.workspaceId, table.createdAt, table.id),
+    index("runs_living").on(table.workspaceId, table.createdAt, table.id).where(sql`${table.cause} is null`),
+    index("runs_of_cause")
+      .on(table.workspaceId, table.cause, table.createdAt, table.id)
+      .where(sql`${table.cause} is not null`),
+    index("runs_of_agent").on(table.workspaceId, table.agentId, table.createdAt, table.id),
     index("runs_of_thread").on(table.workspaceId, table.threadId),
     index("runs_of_parent").on(table.workspaceId, table.parentRun).where(sql`${table.parentRun} is not null`),
-    index("runs_stalled").on(table.workspaceId, table.stalledReason).where(sql`${table.stalledReason} is not null`),
   ],
 );
 

@@ -104,8 +104,9 @@ export const tickets = pgTable(
     uniqueIndex("tickets_one_wait_a_call")
       .on(table.workspaceId, table.run, table.callRef)
       .where(sql`${table.status} = 'open' and ${table.callRef} is not null`),
+    // Without the workspace: the sweep looks over all of them.
     index("tickets_due")
-      .on(table.workspaceId, table.deadlineMs)
+      .on(table.deadlineMs)
       .where(sql`${table.status} = 'open' and ${table.expiredAt} is null and ${table.deadlineMs} is not null`),
     // Never `coalesce`: PostgreSQL does not count it among what cannot leak a row, so that under row security no condition on it
     // would use the index, and a deep page would read all that stands before it.
@@ -116,6 +117,12 @@ export const tickets = pgTable(
         table.id,
       )
       .where(sql`${table.status} = 'open'`),
+    index("tickets_expired")
+      .on(table.workspaceId, table.run)
+      .where(sql`${table.status} = 'open' and ${table.expiredAt} is not null`),
+    index("tickets_decided")
+      .on(table.workspaceId, table.toolId, table.closedAt)
+      .where(sql`${table.status} = 'answered' and ${table.toolId} is not null`),
     index("tickets_of_call").on(table.workspaceId, table.run, table.callRef, table.openedAt),
   ],
 );

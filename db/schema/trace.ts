@@ -95,7 +95,12 @@ export const refusals = pgTable(
       foreignColumns: [runs.workspaceId, runs.id],
     }),
     oneOf("refusals_surface", table.surface, SURFACES),
-    index("refusals_newest").on(table.workspaceId, table.at.desc(), table.id.desc()),
+    index("refusals_newest").on(table.workspaceId, table.at, table.id),
+    index("refusals_of_code").on(table.workspaceId, table.code, table.at, table.id),
+    index("refusals_of_actor").on(table.workspaceId, table.actor, table.at, table.id),
+    index("refusals_late")
+      .on(table.workspaceId, table.namedTicket, table.at)
+      .where(sql`${table.lateVerdict} is not null`),
     index("refusals_of_run").on(table.workspaceId, table.run, table.seq),
   ],
 );

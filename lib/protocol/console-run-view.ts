@@ -86,6 +86,8 @@ export interface RunsPage {
   readonly next_cursor: string | null;
   readonly agents: readonly string[];
   readonly runs_in_all: number;
+  /** A text was looked for only in runs that were opened from then on; null: in all of them, or as far as the page is full. */
+  readonly searched_to_ms: number | null;
   readonly now_ms: number;
 }
 

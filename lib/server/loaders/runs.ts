@@ -31,6 +31,7 @@ export async function loadRuns(caller: Caller, query: URLSearchParams): Promise<
     next_cursor: reading.next,
     agents: reading.agents,
     runs_in_all: reading.runsInAll,
+    searched_to_ms: at(reading.searchedTo),
     now_ms: msOf(reading.now),
   };
 }
