@@ -142,6 +142,16 @@ test("a path that cannot be read is a page that is not there, not a fault", asyn
   }
 });
 
+test("a character that no text here can hold is refused where it is looked for, not a fault", async () => {
+  const asked = ["/console/find?q=a%00", "/console/runs?q=%00", "/console/runs/a%00b", "/console/inbox?agent=%00"];
+  const statuses = await rosa.evaluate(
+    (paths) => Promise.all(paths.map(async (path) => (await fetch(path)).status)),
+    asked,
+  );
+  expect(statuses).toEqual(asked.map(() => 422));
+  expect(await rosa.evaluate(async () => (await fetch("/console/find?q=a%2500")).status)).toBe(200);
+});
+
 test("cancelling a call is told apart from denying it, before and after", async () => {
   const { ticketId } = await agent.park(REBOOK);
   await readTicket(rosa, ticketId);

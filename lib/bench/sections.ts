@@ -1,4 +1,5 @@
 import { connect } from "@/db/client";
+import { measureHistory, type Readings } from "./history";
 import { measureInbox } from "./inbox";
 import { measureLatency } from "./latency";
 import { median } from "./load";
@@ -9,6 +10,7 @@ import { type Bench, type Compared, compareVerbs, costOfApproval } from "./verbs
 const ROUNDS = 3;
 const TIMES = 400;
 const TICKETS = 100_000;
+const HISTORIES = [10_000, 300_000] as const;
 const JOBS = 1_000;
 const CLAIMS = 400;
 const GROUNDS: readonly Ground[] = [
@@ -30,6 +32,7 @@ export const SECTIONS: Readonly<Record<string, (where: Where) => Promise<void>>>
   verbs: reportVerbs,
   approval: reportApproval,
   click: reportClick,
+  history: reportHistory,
   inbox: reportInbox,
   mailbox: reportMailbox,
 };
@@ -67,6 +70,18 @@ async function reportClick({ bench, url }: Where): Promise<void> {
   say(
     `Allow clicked → the worker's file is there, idle: p50 ${latency.p50.toFixed(1)} ms, p99 ${latency.p99.toFixed(1)} ms`,
   );
+}
+
+async function reportHistory({ bench }: Where): Promise<void> {
+  const grown: Readings[] = [];
+  for (const [place, runs] of HISTORIES.entries())
+    grown.push(await measureHistory(bench, HISTORIES[place - 1] ?? 0, runs));
+  say(`\n| read, median ms | ${HISTORIES.map((runs) => `${runs} runs`).join(" | ")} |`);
+  say(`|---|${HISTORIES.map(() => "---|").join("")}`);
+  for (const name of grown[0]?.keys() ?? []) {
+    const cells = grown.map((readings) => readings.get(name)?.toFixed(1) ?? "");
+    say(`| ${name} | ${cells.join(" | ")} |`);
+  }
 }
 
 async function reportInbox({ bench }: Where): Promise<void> {

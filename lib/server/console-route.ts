@@ -25,6 +25,9 @@ export function consoleRead<Params extends object>(
   });
 }
 
+/** U+0000 as an address has it: no text in the database holds one, and to ask for it is a fault there. */
+const NUL = "%00";
+
 /** As `consoleRead`, for an answer that is no JSON: the stream, the bundle. */
 export function guarded<Params extends object>(
   verb: Verb,
@@ -36,6 +39,7 @@ export function guarded<Params extends object>(
       const caller = await currentCaller();
       if (caller === null) return problem("unauthenticated");
       if (may(caller, verb) === "no") return problem("not_permitted");
+      if (request.url.includes(NUL)) return problem("invalid_body");
       return await answer(caller, await context.params, request);
     } catch (cause) {
       if (cause instanceof Busy) return problem("busy");
