@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { age, countdown, nearness, span } from "./moment";
+import { age, clock, countdown, dayOf, fullMoment, machineTime, moment, nearness, span } from "./moment";
 
 test.each([
   [48_000, "0:48"],
@@ -29,3 +29,12 @@ test("a deadline is soon under fifteen minutes and now under one", () => {
   expect(nearness(60_000 - 1)).toBe("now");
   expect(nearness(-1)).toBe("now");
 });
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, 9e15])(
+  "%s is no time, and is said to be none wherever it stands",
+  (ms) => {
+    for (const words of [clock(ms), fullMoment(ms), moment(ms, 0), dayOf(ms, 0)])
+      expect(words).toBe("no readable time");
+    expect(machineTime(ms)).toBeUndefined();
+  },
+);

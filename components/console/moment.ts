@@ -14,24 +14,41 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY_MS = 24 * HOUR;
 
+/** For a time that is none: a stored event may have been tampered with, and the page must still say so. */
+const UNREADABLE = "no readable time";
+
 export function clock(atMs: number): string {
-  return CLOCK.format(atMs);
+  return spell(CLOCK, atMs);
 }
 
 /** The whole moment with its zone, for a title. */
 export function fullMoment(atMs: number): string {
-  return FULL.format(atMs);
+  return spell(FULL, atMs);
+}
+
+/** For a machine to read; undefined when it is no time. */
+export function machineTime(atMs: number): string | undefined {
+  return isTime(atMs) ? new Date(atMs).toISOString() : undefined;
+}
+
+function spell(format: Intl.DateTimeFormat, atMs: number): string {
+  return isTime(atMs) ? format.format(atMs) : UNREADABLE;
+}
+
+/** Within what a `Date` can hold. */
+function isTime(atMs: number): boolean {
+  return !Number.isNaN(new Date(atMs).getTime());
 }
 
 /** A clock time today, with its day before that. */
 export function moment(atMs: number, nowMs: number): string {
-  if (isSameDay(atMs, nowMs)) return clock(atMs);
+  if (!isTime(atMs) || isSameDay(atMs, nowMs)) return clock(atMs);
   const day = new Date(atMs).getFullYear() === new Date(nowMs).getFullYear() ? DAY : DAY_OF_YEAR;
   return `${day.format(atMs)}, ${clock(atMs)}`;
 }
 
 export function dayOf(atMs: number, nowMs: number): string {
-  return isSameDay(atMs, nowMs) ? `today, ${clock(atMs)}` : DAY_OF_YEAR.format(atMs);
+  return isSameDay(atMs, nowMs) ? `today, ${clock(atMs)}` : spell(DAY_OF_YEAR, atMs);
 }
 
 function isSameDay(a: number, b: number): boolean {

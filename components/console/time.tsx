@@ -1,14 +1,15 @@
 "use client";
 
 import { AlarmClock, Timer } from "lucide-react";
-import { age, clock, countdown, dayOf, fullMoment, moment, nearness, span } from "./moment";
+import { drawnAsText } from "@/lib/protocol/hidden-characters";
+import { age, clock, countdown, dayOf, fullMoment, machineTime, moment, nearness, span } from "./moment";
 import { useServerSecond } from "./server-clock";
 
 /** A moment: absolute on the page, whole in its title. */
 export function Moment({ atMs }: { readonly atMs: number }) {
   const now = useServerSecond();
   return (
-    <time dateTime={new Date(atMs).toISOString()} title={fullMoment(atMs)}>
+    <time dateTime={machineTime(atMs)} title={fullMoment(atMs)}>
       {moment(atMs, now)}
     </time>
   );
@@ -17,7 +18,7 @@ export function Moment({ atMs }: { readonly atMs: number }) {
 export function Day({ atMs }: { readonly atMs: number }) {
   const now = useServerSecond();
   return (
-    <time dateTime={new Date(atMs).toISOString()} title={fullMoment(atMs)}>
+    <time dateTime={machineTime(atMs)} title={fullMoment(atMs)}>
       {dayOf(atMs, now)}
     </time>
   );
@@ -26,7 +27,7 @@ export function Day({ atMs }: { readonly atMs: number }) {
 export function Ago({ atMs }: { readonly atMs: number }) {
   const now = useServerSecond();
   return (
-    <time dateTime={new Date(atMs).toISOString()} title={fullMoment(atMs)}>
+    <time dateTime={machineTime(atMs)} title={fullMoment(atMs)}>
       {span(now - atMs)} ago
     </time>
   );
@@ -35,7 +36,7 @@ export function Ago({ atMs }: { readonly atMs: number }) {
 export function Age({ sinceMs }: { readonly sinceMs: number }) {
   const now = useServerSecond();
   return (
-    <time dateTime={new Date(sinceMs).toISOString()} title={`Asked ${fullMoment(sinceMs)}`}>
+    <time dateTime={machineTime(sinceMs)} title={`Asked ${fullMoment(sinceMs)}`}>
       {age(now - sinceMs)}
     </time>
   );
@@ -63,17 +64,18 @@ export function Due({ deadlineMs, expiredMs }: DueProps) {
   return (
     <span className="due" data-near={near} title={`Until ${fullMoment(deadlineMs)}`}>
       {near !== "far" && <Icon className="icon icon-sm" aria-hidden="true" />}
-      <time dateTime={new Date(deadlineMs).toISOString()}>{countdown(left)}</time>
+      <time dateTime={machineTime(deadlineMs)}>{countdown(left)}</time>
     </span>
   );
 }
 
 /** Clock time to the millisecond, for the trace. `at` has six digits. */
 export function TraceTime({ at }: { readonly at: string }) {
+  const atMs = Date.parse(at);
   return (
-    <time dateTime={at} title={at} className="text-muted-foreground">
-      {clock(Date.parse(at))}
-      <span className="text-subtle-foreground">.{at.slice(20, 23)}</span>
+    <time dateTime={machineTime(atMs) && at} title={drawnAsText(at)} className="text-muted-foreground">
+      {clock(atMs)}
+      {!Number.isNaN(atMs) && <span className="text-subtle-foreground">.{at.slice(20, 23)}</span>}
     </time>
   );
 }

@@ -9,7 +9,8 @@ import { TONE_CLASS } from "@/components/console/status";
 import { DecideButton } from "@/components/tickets/decide-button";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
-import type { DecisionAnswer, InboxRow } from "@/lib/protocol/console-view";
+import type { InboxRow } from "@/lib/protocol/console-inbox-view";
+import type { DecisionAnswer } from "@/lib/protocol/console-view";
 import { type Bulk, type BulkItem, useBulk, useBulkItems } from "./use-bulk";
 
 interface BulkBarProps {

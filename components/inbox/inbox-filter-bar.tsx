@@ -4,7 +4,7 @@ import { Bot, Gauge, MessageCircleQuestionMark, SquareFunction } from "lucide-re
 import { Filter } from "@/components/console/filter";
 import { RemoveDemo } from "@/components/console/remove-demo";
 import { RISKS } from "@/lib/protocol/call";
-import type { InboxFacts, InboxRow } from "@/lib/protocol/console-view";
+import type { InboxFacts, InboxRow } from "@/lib/protocol/console-inbox-view";
 import type { InboxFilters } from "./use-inbox";
 
 export type FilterChange = Partial<{ readonly [Name in keyof InboxFilters]: InboxFilters[Name] | null }>;

@@ -8,7 +8,7 @@ import { Quoted } from "@/components/console/pieces";
 import { RiskMark } from "@/components/console/risk";
 import { Age, Due } from "@/components/console/time";
 import { Checkbox } from "@/components/ui/checkbox";
-import type { InboxRow } from "@/lib/protocol/console-view";
+import type { InboxRow } from "@/lib/protocol/console-inbox-view";
 import { drawnAsText } from "@/lib/protocol/hidden-characters";
 
 interface InboxRowLineProps {

@@ -11,7 +11,7 @@ import { Moment } from "@/components/console/time";
 import { TopBar } from "@/components/shell/top-bar";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
-import type { InboxFacts, InboxPage } from "@/lib/protocol/console-view";
+import type { InboxFacts, InboxPage } from "@/lib/protocol/console-inbox-view";
 import { BulkBar } from "./bulk-bar";
 import { InboxFilterBar } from "./inbox-filter-bar";
 import { InboxRowLine } from "./inbox-row";

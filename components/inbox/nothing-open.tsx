@@ -6,7 +6,7 @@ import { State } from "@/components/console/states";
 import { Moment } from "@/components/console/time";
 import { useReader } from "@/components/shell/reader";
 import { Button } from "@/components/ui/button";
-import type { InboxFacts, InboxPage } from "@/lib/protocol/console-view";
+import type { InboxFacts, InboxPage } from "@/lib/protocol/console-inbox-view";
 import type { FilterChange } from "./inbox-filter-bar";
 import type { InboxFilters } from "./use-inbox";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { InboxRow } from "@/lib/protocol/console-view";
+import type { InboxRow } from "@/lib/protocol/console-inbox-view";
 import { extendLayout, steadyRows } from "./steady-rows";
 
 function row(id: string, deadline: number | null): InboxRow {

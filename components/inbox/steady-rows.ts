@@ -1,4 +1,4 @@
-import type { InboxRow } from "@/lib/protocol/console-view";
+import type { InboxRow } from "@/lib/protocol/console-inbox-view";
 
 /** A list that stands still: rows keep their place until the reader asks for the new ones. */
 export interface SteadyRows {

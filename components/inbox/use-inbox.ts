@@ -6,7 +6,7 @@ import { useMemo, useState } from "react";
 import { pathWith, readConsole } from "@/components/console/read";
 import { serverNow } from "@/components/console/server-clock";
 import { RISKS } from "@/lib/protocol/call";
-import type { InboxFacts, InboxPage, InboxRow } from "@/lib/protocol/console-view";
+import type { InboxFacts, InboxPage, InboxRow } from "@/lib/protocol/console-inbox-view";
 import { extendLayout, type SteadyRow, steadyRows } from "./steady-rows";
 
 const FILTERS = {

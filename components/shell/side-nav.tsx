@@ -66,7 +66,7 @@ function NavLinks() {
     >
       <page.icon className="icon" aria-hidden="true" />
       <span className="nav-word">{page.name}</span>
-      {page.href === "/inbox" && count !== null && count > 0 && (
+      {page.href === "/inbox" && count !== null && (
         <span className="nav-count">
           {count}
           <span className="sr-only"> open</span>
@@ -151,7 +151,7 @@ export function TabBar({ onSignOut }: { readonly onSignOut: () => void }) {
         <Link key={page.href} href={page.href} aria-current={isCurrent(path, page.href) ? "page" : undefined}>
           <page.icon className="icon" aria-hidden="true" />
           {page.name}
-          {page.href === "/inbox" && count !== null && count > 0 && (
+          {page.href === "/inbox" && count !== null && (
             <span className="badge">
               {count}
               <span className="sr-only"> open</span>

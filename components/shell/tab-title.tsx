@@ -8,8 +8,8 @@ export function TabTitle() {
   const count = useOpenCount();
   useEffect(() => {
     const write = () => {
-      const bare = document.title.replace(/^\(\d+\) /, "");
-      const wanted = count === null || count === 0 ? bare : `(${count}) ${bare}`;
+      const bare = document.title.replace(/^\(\d+\+?\) /, "");
+      const wanted = count === null ? bare : `(${count}) ${bare}`;
       if (document.title !== wanted) document.title = wanted;
     };
     write();

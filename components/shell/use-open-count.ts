@@ -2,17 +2,14 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { readConsole } from "@/components/console/read";
+import type { OpenCount } from "@/lib/protocol/console-inbox-view";
 
-interface OpenCount {
-  readonly open: number;
-  readonly now_ms: number;
-}
-
-/** Open tickets that people answer. Null while unknown: a failed count never looks like none. */
-export function useOpenCount(): number | null {
+/** Open tickets that people answer, as it is written: "12", "1000+". Null for none, and while unknown: a failed count never looks like none. */
+export function useOpenCount(): string | null {
   const query = useQuery({
     queryKey: ["inbox", "count"],
     queryFn: ({ signal }) => readConsole<OpenCount>("/console/inbox/count", signal),
   });
-  return query.isError ? null : (query.data?.open ?? null);
+  if (query.isError || !query.data || query.data.open === 0) return null;
+  return `${query.data.open}${query.data.capped ? "+" : ""}`;
 }

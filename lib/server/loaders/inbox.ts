@@ -11,7 +11,8 @@ import {
 import { type AwaitReason, isOfferedToPeople } from "@/lib/protocol/await-target";
 import { RISKS } from "@/lib/protocol/call";
 import { isObject } from "@/lib/protocol/canonical-json";
-import type { AnswerKind, EffectLine, InboxFacts, InboxPage, InboxRow, TicketFlag } from "@/lib/protocol/console-view";
+import type { InboxFacts, InboxPage, InboxRow, OpenCount } from "@/lib/protocol/console-inbox-view";
+import type { AnswerKind, EffectLine, TicketFlag } from "@/lib/protocol/console-view";
 import { msOf } from "@/lib/protocol/instant";
 import type { Caller } from "@/lib/protocol/principal";
 import { database } from "../database";
@@ -55,9 +56,9 @@ function filterOf(query: URLSearchParams): InboxFilter {
   };
 }
 
-export async function loadOpenCount(caller: Caller): Promise<{ readonly open: number; readonly now_ms: number }> {
+export async function loadOpenCount(caller: Caller): Promise<OpenCount> {
   const { open, now } = await readOpenCount(await database(), caller.workspace);
-  return { open, now_ms: msOf(now) };
+  return { open, capped: open >= COUNT_CAP, now_ms: msOf(now) };
 }
 
 function inboxRow(record: InboxRecord): InboxRow {
