@@ -4,7 +4,7 @@ import { Listener, Notifier } from "@/db/notifier";
 import { ensureWorkspace, localCaller } from "@/db/store/identity";
 import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
 import { enqueueJob } from "@/db/store/mailbox/enqueue";
-import { ackJob, startJob } from "@/db/store/mailbox/report";
+import { ackJob } from "@/db/store/mailbox/report";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { must } from "../verbs";
 import { drainBy, payloadOf, type Queue, type QueueAddress, timeClaims } from "./queue";
@@ -42,7 +42,6 @@ export async function openOurs({ url, ownerUrl, lanes }: QueueAddress): Promise<
     consume: async (started) => {
       const listener = new Listener(url);
       const worker = idleWorker(claim, async (job) => {
-        must(await startJob(db, system, job));
         started(JSON.parse(job.messages ?? "").n);
         must(await ackJob(db, system, job));
       });
