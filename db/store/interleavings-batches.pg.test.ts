@@ -9,10 +9,11 @@ import {
   deny,
   newWorld,
   openTestRun,
-  type Parked,
+  pair,
   park,
   parked,
   report,
+  several,
   standing,
   sweep,
   traceTypes,
@@ -28,33 +29,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A run with several parked calls in one batch. */
-async function several(actions: readonly string[], options: Parameters<typeof park>[3] = {}): Promise<Parked[]> {
-  const runId = await openTestRun(world);
-  const answer = await park(
-    world,
-    runId,
-    actions.map((action) => aCall({ action })),
-    options,
-  );
-  return answer.calls.flatMap(({ call, ticket }) => (ticket ? [{ runId, call, ticket }] : []));
-}
-
-function pair<Item>(items: readonly Item[]): [Item, Item] {
-  const [first, second] = items;
-  if (!first || !second) throw new Error("two were expected");
-  return [first, second];
-}
-
 test("16: one denied, one allowed, one open: the allowed one begins", async () => {
-  const [a, b] = pair(await several(["a", "b", "c"]));
+  const [a, b] = pair(await several(world, ["a", "b", "c"]));
   await deny(world, a.ticket);
   await allow(world, b.ticket);
   expect(codeOf(await begin(world, b))).toBe("ok");
 });
 
 test("17: the same all or nothing: the allowed sibling is cancelled; one that was begun completes", async () => {
-  const [a, b] = pair(await several(["a", "b"], { coupling: "all_or_nothing" }));
+  const [a, b] = pair(await several(world, ["a", "b"], { coupling: "all_or_nothing" }));
   await allow(world, b.ticket);
   await deny(world, a.ticket);
   expect((await standing(world, b.runId, b.call.callRef)).call).toMatchObject({
@@ -62,7 +45,7 @@ test("17: the same all or nothing: the allowed sibling is cancelled; one that wa
     outcomeCause: "sibling_denied",
   });
   expect(codeOf(await begin(world, b))).toBe("call_cancelled");
-  const [c, d] = pair(await several(["c", "d"], { coupling: "all_or_nothing" }));
+  const [c, d] = pair(await several(world, ["c", "d"], { coupling: "all_or_nothing" }));
   await allow(world, d.ticket);
   await begin(world, d);
   await deny(world, c.ticket);

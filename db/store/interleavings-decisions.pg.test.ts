@@ -2,15 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { atOnce } from "@/db/testing/at-once";
 import {
-  aCall,
   allow,
   begin,
   codeOf,
   newWorld,
-  openTestRun,
-  type Parked,
-  park,
+  pair,
   parked,
+  several,
   standing,
   sweep,
   verdict,
@@ -26,26 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A run with several parked calls in one batch. */
-async function several(actions: readonly string[], options: Parameters<typeof park>[3] = {}): Promise<Parked[]> {
-  const runId = await openTestRun(world);
-  const answer = await park(
-    world,
-    runId,
-    actions.map((action) => aCall({ action })),
-    options,
-  );
-  return answer.calls.flatMap(({ call, ticket }) => (ticket ? [{ runId, call, ticket }] : []));
-}
-
-function pair<Item>(items: readonly Item[]): [Item, Item] {
-  const [first, second] = items;
-  if (!first || !second) throw new Error("two were expected");
-  return [first, second];
-}
-
 test("1: two Allows on two tickets at once are both decided, and the run moves on", async () => {
-  const [a, b] = pair(await several(["a", "b"]));
+  const [a, b] = pair(await several(world, ["a", "b"]));
   const outcomes = await atOnce(world, a.runId, [
     () => allow(world, a.ticket),
     () => allow(world, b.ticket, world.approver2),

@@ -147,6 +147,20 @@ export async function parked(world: World, over: Partial<CallRequest> = {}) {
   return { runId, ticket: answer.ticket, call: answer.call };
 }
 
+/** A run with several parked calls in one batch. */
+export async function several(world: World, actions: readonly string[], options: StepOptions = {}): Promise<Parked[]> {
+  const runId = await openTestRun(world);
+  const calls = actions.map((action) => aCall({ action }));
+  const answer = await park(world, runId, calls, options);
+  return answer.calls.flatMap(({ call, ticket }) => (ticket ? [{ runId, call, ticket }] : []));
+}
+
+export function pair<Item>(items: readonly Item[]): [Item, Item] {
+  const [first, second] = items;
+  if (!first || !second) throw new Error("two were expected");
+  return [first, second];
+}
+
 /** A verdict as the console sends it: on the view as it stands. */
 export async function verdict(
   world: World,
