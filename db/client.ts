@@ -66,7 +66,12 @@ const answered = channel(ANSWERED);
 
 /** Nothing was done: a lock or a connection was not to be had in time. The doors answer 503 `busy`. */
 export class Busy extends Error {
-  override readonly name = "Busy";
+  override readonly name: string = "Busy";
+}
+
+/** The connection broke when the work was done and was to be kept: it is kept, or it is not. Whoever sends it again is told. */
+export class Unsure extends Busy {
+  override readonly name = "Unsure";
 }
 
 export interface ConnectOptions {
@@ -107,13 +112,16 @@ export async function inWorkspace<Value>(
     return told(workspace, await work(scope));
   }
   const touched = new Set<string>();
+  let isDone = false;
   const value = await withBusy(
     scope.sql.begin(async (sql) => {
       const ready = prepare(sql, scope.role, workspace, plans);
       const done = work({ kind: "tx", sql, workspace, touched });
       const [, result] = await Promise.all([ready, done]);
+      isDone = true;
       return { result };
     }),
+    () => isDone,
   );
   // A read changes nothing, so nobody is told of it.
   if (touched.size > 0) scope.onCommit({ workspace, runs: [...touched] });
@@ -170,21 +178,27 @@ function prepare(sql: TransactionSql, role: AppRole | null, workspace: string, p
       ${role === null ? sql`` : sql`, set_config('role', ${role}, true)`}`.execute();
 }
 
-/** Lock not available, deadlock, serialisation, shutdown, too many connections: time cures each, and nothing was done. */
-const BUSY_STATES: readonly string[] = ["55P03", "40P01", "40001", "57P01", "57P03", "53300", "25P03"];
+/**
+ * Lock not available, deadlock, serialisation, cancelled; shutdown, crash, start, too many connections, session or transaction timed
+ * out; and a pooler's word for a connection that it lost. Time cures each, and nothing was done.
+ */
+const BUSY_STATES: readonly string[] = [
+  ...["55P03", "40P01", "40001", "57014"],
+  ...["57P01", "57P02", "57P03", "53300", "25P03", "25P04", "57P05"],
+  ...["08000", "08001", "08003", "08004", "08006"],
+];
 const BUSY_ERRORS: readonly string[] = [
-  "CONNECTION_CLOSED",
-  "CONNECTION_ENDED",
-  "CONNECT_TIMEOUT",
-  "ECONNREFUSED",
-  "ECONNRESET",
+  ...["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED", "CONNECT_TIMEOUT"],
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"],
 ];
 
-async function withBusy<Value>(work: Promise<Value>): Promise<Value> {
+async function withBusy<Value>(work: Promise<Value>, isDone: () => boolean = () => false): Promise<Value> {
   try {
     return await work;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (BUSY_ERRORS.includes(code) && isDone())
+      throw new Unsure("the database went away as it was to keep it; it may be done", { cause: error });
     if (BUSY_STATES.includes(code) || BUSY_ERRORS.includes(code)) {
       throw new Busy("the database could not do it now; nothing was done", { cause: error });
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import os from "node:os";
-import { Busy, connect, type Db } from "@/db/client";
+import { Busy, connect, type Db, Unsure } from "@/db/client";
 import { Listener, Notifier } from "@/db/notifier";
 import { localCaller } from "@/db/store/identity";
 import { type ClaimedJob, claimNext } from "@/db/store/mailbox/claim";
@@ -10,7 +10,7 @@ import { sweepRun } from "@/db/store/operate";
 import { dueRuns, endSilentTransactions, seeWorker } from "@/db/store/workers";
 import { JOB_LEASE_MS, JOB_RENEW_MS } from "@/lib/protocol/mailbox-job";
 import type { Caller } from "@/lib/protocol/principal";
-import { deliver } from "./deliver";
+import { type Delivered, deliver } from "./deliver";
 import { type FailAt, killAt } from "./failpoint";
 import type { Reach } from "./gateway/effect";
 import { type ModelEnvironment, modelFor } from "./model/models";
@@ -177,7 +177,18 @@ export class Worker {
         },
         job,
       );
-      // A refusal here is a claim lost meanwhile: it is recorded, and somebody else has the job by now.
+      await this.tell(job, system, delivered);
+    } catch (error) {
+      this.options.onError?.(error);
+      await this.giveBack(job, system, error);
+    } finally {
+      clearInterval(heart);
+    }
+  }
+
+  /** A refusal here is a claim lost meanwhile: it is recorded, and somebody else has the job by now. */
+  private async tell(job: ClaimedJob, system: Caller, delivered: Delivered): Promise<void> {
+    try {
       switch (delivered.kind) {
         case "acked":
           break;
@@ -192,10 +203,9 @@ export class Worker {
           break;
       }
     } catch (error) {
+      if (!(error instanceof Unsure)) throw error;
+      // Where it was kept, the claim is over, and another word of ours would be a stale one; where it was not, its lease will be.
       this.options.onError?.(error);
-      await this.giveBack(job, system, error);
-    } finally {
-      clearInterval(heart);
     }
   }
 

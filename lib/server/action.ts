@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { headers } from "next/headers";
 import { unstable_rethrow } from "next/navigation";
 import type { z } from "zod";
-import { Busy } from "@/db/client";
+import { Busy, Unsure } from "@/db/client";
 import type { Facts, ShownRefusal } from "@/lib/protocol/console-view";
 import { drawMarked, markHidden } from "@/lib/protocol/hidden-characters";
 import { may, type Verb } from "@/lib/protocol/may";
@@ -69,7 +69,8 @@ async function answering<Value extends object>(
     return await act();
   } catch (cause) {
     unstable_rethrow(cause);
-    if (cause instanceof Busy) return turnedDown(refusal("busy"));
+    // Which says that nothing was done.
+    if (cause instanceof Busy && !(cause instanceof Unsure)) return turnedDown(refusal("busy"));
     const incident = randomUUID();
     log.error({ incident, action: name, err: cause }, "an action failed");
     return { ok: false, refusal: unexpected(incident) };

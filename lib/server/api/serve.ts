@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { Busy, inWorkspace } from "@/db/client";
+import { Busy, inWorkspace, Unsure } from "@/db/client";
 import type { Refused } from "@/db/store/refuse";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { may } from "@/lib/protocol/may";
@@ -42,7 +42,7 @@ async function answer(door: Door, request: Request, services: Services): Promise
     const opened = await admit(door, request, services, caller);
     return opened instanceof Response ? opened : opened.ok ? answered(opened.value) : refused(services, opened.refusal);
   } catch (fault) {
-    if (fault instanceof Busy) return refused(services, refusal("busy"));
+    if (fault instanceof Busy && !(fault instanceof Unsure)) return refused(services, refusal("busy"));
     const incident = randomUUID();
     services.report(incident, fault);
     return faultProblem(incident);
@@ -90,12 +90,25 @@ async function admit(door: Door, request: Request, services: Services, caller: C
       return now !== null && isSame(caller, now) && may(now, door.verb) !== "no";
     },
   };
-  const opened = await open(door, visit, url.pathname);
+  const opened = await openSurely(door, visit, url.pathname);
   if (!(opened instanceof Response) && !opened.ok) {
     if (isRecorded(opened.refusal)) services.refusalRate.count(caller.principal, object);
     return refuse(discreet(opened.refusal, caller, params));
   }
   return opened;
+}
+
+/**
+ * Where nobody heard whether the work was kept, the same request again tells: by its key or its own id it is answered with what was done
+ * the first time, or it is done now. A claim that is over answers nothing any more, so a job's report is not said twice.
+ */
+async function openSurely(door: Door, visit: Omit<DoorVisit<unknown>, "scope">, path: string): Promise<Opened> {
+  try {
+    return await open(door, visit, path);
+  } catch (fault) {
+    if (!(fault instanceof Unsure) || door.verb === "report_job") throw fault;
+    return open(door, visit, path);
+  }
 }
 
 async function open(door: Door, visit: Omit<DoorVisit<unknown>, "scope">, path: string): Promise<Opened> {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { connect, inWorkspace } from "@/db/client";
+import { connect, type Db, inWorkspace } from "@/db/client";
 import { Listener, Notifier } from "@/db/notifier";
 import { makeKey, makeKeyFor } from "@/db/store/identity";
 import { newWorld, type World } from "@/db/testing/world";
@@ -28,6 +28,8 @@ export interface SendOptions {
   readonly key?: string | null;
   readonly body?: JsonObject | string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The server's connections, where they are not the usual ones. */
+  readonly db?: Db;
 }
 
 /** A world behind the API's own wrapper: requests in, answers out, each answer held against its door's schema. */
@@ -93,7 +95,7 @@ export class ApiWorld {
       ...(sent === undefined ? {} : { body: sent }),
       ...(signal ? { signal } : {}),
     };
-    return serve(door, new Request(url, init), this.services);
+    return serve(door, new Request(url, init), options.db ? { ...this.services, db: options.db } : this.services);
   }
 
   async send(caller: CallerName, method: string, path: string, options: SendOptions = {}): Promise<Sent> {
