@@ -1,9 +1,8 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { createInterface } from "node:readline";
 import { type Db, inWorkspace } from "@/db/client";
 import { ensurePrincipal } from "@/db/store/identity";
-import { isArray, isObject, type JsonObject, type JsonValue, readJson } from "@/lib/protocol/canonical-json";
+import { canonicalJson, isObject, type JsonObject, type JsonValue, readJsonBytes } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import { startRecording } from "@/lib/runtime/recorded-agent";
 import type { RecordedCall, RecordedStep, Recording } from "@/lib/runtime/recording";
@@ -90,19 +89,32 @@ export async function readThreads(file: string): Promise<readonly RecordedThread
   const threads = new Map<string, Line[]>();
   let number = 0;
   await requireReadable(file);
-  for await (const text of createInterface({
-    input: createReadStream(file, "utf8"),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const bytes of linesOf(file)) {
     number += 1;
-    if (text.trim() === "") continue;
-    const line = readLine(text, number);
+    if (bytes.every(isBlank)) continue;
+    const line = readLine(bytes, number);
     const lines = threads.get(line.threadId) ?? [];
     lines.push(line);
     threads.set(line.threadId, lines);
   }
   const writing = new Set([...threads.values()].flat().flatMap((line) => (line.isWrite ? [line.call.tool] : [])));
   return [...threads].map(([id, lines]) => threadOf(id, lines, writing));
+}
+
+const LINE_FEED = 0x0a;
+const isBlank = (byte: number) => byte === 0x20 || byte === 0x09 || byte === 0x0d;
+
+/** As bytes, since what is no UTF-8 must be refused and not mended; and a line ends at a line feed alone, as JSON lines do. */
+async function* linesOf(file: string): AsyncGenerator<Buffer, void> {
+  let rest = Buffer.alloc(0);
+  for await (const piece of createReadStream(file)) {
+    rest = Buffer.concat([rest, piece as Buffer]);
+    for (let end = rest.indexOf(LINE_FEED); end >= 0; end = rest.indexOf(LINE_FEED)) {
+      yield rest.subarray(0, end);
+      rest = rest.subarray(end + 1);
+    }
+  }
+  if (rest.length > 0) yield rest;
 }
 
 async function requireReadable(file: string): Promise<void> {
@@ -134,8 +146,8 @@ function threadOf(id: string, lines: readonly Line[], writing: ReadonlySet<strin
 
 const NO_LIMITS = { maxDepth: 256, maxKeys: 1_000_000 };
 
-function readLine(text: string, number: number): Line {
-  const read = readJson(text, NO_LIMITS);
+function readLine(bytes: Uint8Array, number: number): Line {
+  const read = readJsonBytes(bytes, NO_LIMITS);
   if (!read.ok)
     throw new CommandRefused(read.refusal.code, `line ${number}, ${read.refusal.path}: ${read.refusal.detail}`);
   const line = read.value;
@@ -168,7 +180,7 @@ function readLine(text: string, number: number): Line {
 
 function resultText(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null) return null;
-  return typeof value === "string" ? value : isArray(value) ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? value : canonicalJson(value);
 }
 
 function textField(line: JsonObject, name: string): string | null {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Db } from "@/db/client";
 import { readTrace } from "@/db/queries/trace";
 import { verifyBundle } from "@/lib/protocol/bundle";
-import { type JsonObject, readJson } from "@/lib/protocol/canonical-json";
+import { type JsonObject, readJsonBytes } from "@/lib/protocol/canonical-json";
 import { type ChainRow, verifyChain } from "@/lib/protocol/trace-event";
 import { CommandRefused } from "../refused";
 
@@ -15,12 +15,13 @@ export async function verifyRun(db: Db, workspace: string, runId: string): Promi
 
 /** Check a bundle without a database: chain, proposals, and what was approved. Null: there is no such file, so the word names a run. */
 export async function verifyFile(file: string): Promise<JsonObject | null> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+  // As bytes: what is no UTF-8 would be mended by a decoder, and another file would verify.
+  const bytes = await readFile(file).catch((cause: unknown) => {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return null;
     throw cause;
   });
-  if (text === null) return null;
-  const read = readJson(text, { maxDepth: 256, maxKeys: 10_000_000 });
+  if (bytes === null) return null;
+  const read = readJsonBytes(bytes, { maxDepth: 256, maxKeys: 10_000_000 });
   if (!read.ok) throw new CommandRefused(read.refusal.code, `${read.refusal.path}: ${read.refusal.detail}`);
   const verdict = verifyBundle(read.value);
   if (verdict.ok) return { ...verdict.value, verified: true };
