@@ -93,6 +93,10 @@ async function perform(
   const begun = await beginClaimed(world.db, world.system, runId, call, sent, { job: job.jobId, token: job.token });
   expect(codeOf(begun)).toBe("ok");
   await meanwhile();
+  return tellDone(runId, call, job);
+}
+
+function tellDone(runId: string, call: string, job: ClaimedJob) {
   const report = { attempt: 1, output: canonicalJson("done"), error: null, recovered: false };
   return completeClaimed(world.db, world.system, runId, call, report, { ackWhenIdle: job });
 }
@@ -112,6 +116,9 @@ test("7: the ack rides in the report after which nothing may run, not in one bef
   expect((await jobsOf(runId))[0]).toMatchObject({ status: "Claimed" });
   expect(await perform(runId, "s1.1", job)).toMatchObject({ value: { value: { acked: true } } });
   expect((await jobsOf(runId))[0]).toMatchObject({ status: "Accepted" });
+  // The answer was lost, and it says the same again.
+  const again = await tellDone(runId, "s1.1", job);
+  expect(again).toMatchObject({ value: { value: { repeated: true, acked: true } } });
   await workAll();
   await traceTypes(world, runId);
 });

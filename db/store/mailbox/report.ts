@@ -20,11 +20,15 @@ export async function ackJob(scope: Scope, caller: Caller, claim: JobClaim): Pro
 }
 
 /**
- * The same in the transaction that does the job's last write, so that no crash comes between. False when the claim is gone: then
- * only the ack is dropped, and whoever has the job finds nothing left to do. Source: protocol §10, interleaving 7.
+ * The same in the transaction that does the job's last write, so that no crash comes between. True when the job is delivered by now,
+ * also where an earlier answer that said so was lost. False when the claim is gone: then only the ack is dropped, and whoever has the
+ * job finds nothing left to do. Source: protocol §10, interleaving 7.
  */
 export async function ackWithin(tx: Tx, claim: JobClaim): Promise<boolean> {
-  return (await accept(tx, claim)) !== null;
+  if ((await accept(tx, claim)) !== null) return true;
+  const [delivered] = await tx.sql`
+    select from jobs where workspace_id = ${tx.workspace} and job_id = ${uuidOr(claim.jobId)} and status = 'Accepted'`;
+  return delivered !== undefined;
 }
 
 function accept(tx: Tx, claim: JobClaim): Promise<Job | null> {
