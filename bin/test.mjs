@@ -145,7 +145,7 @@ async function externalPostgres() {
   }
   try {
     const where = { HOLDPOINT_TEST_DATABASE_URL: server.url };
-    return await vitest("pg", [...storeTests(), "db/queries/", "db/migrate"], where);
+    return await vitest("pg", [...storeTests(), "db/queries/", "db/migrate", "lib/bench/history"], where);
   } finally {
     await server.stop();
   }

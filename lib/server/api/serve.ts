@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { Busy, inWorkspace, Unsure } from "@/db/client";
+import { Busy, inWorkspaceByKey, Unsure } from "@/db/client";
 import type { Refused } from "@/db/store/refuse";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { may } from "@/lib/protocol/may";
@@ -114,7 +114,7 @@ async function openSurely(door: Door, visit: Omit<DoorVisit<unknown>, "scope">, 
 async function open(door: Door, visit: Omit<DoorVisit<unknown>, "scope">, path: string): Promise<Opened> {
   if (door.repeats === "own" || door.repeats === "none") return door.open({ ...visit, scope: visit.db });
   const mayReplay = may(visit.caller, door.verb) !== "no";
-  const keyed = await inWorkspace(visit.db, visit.caller.workspace, (tx) =>
+  const keyed = await inWorkspaceByKey(visit.db, visit.caller.workspace, (tx) =>
     withKey(tx, visit, { method: door.method, path, repeats: door.repeats, mayReplay }, async () => {
       const opened = await door.open({ ...visit, scope: tx });
       if (opened instanceof Response)

@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope } from "@/db/client";
+import { inWorkspaceByKey, type Scope } from "@/db/client";
 import { readRunHead } from "@/db/queries/run-state";
 import { readTickets, type TicketRecord } from "@/db/queries/tickets";
 import { type AskAnswer, askPerson, waitForEvent } from "@/db/store/ask";
@@ -154,7 +154,7 @@ async function ticketsOf(
   calls: readonly ProposedAnswer[],
 ): Promise<readonly TicketRecord[]> {
   const ids = calls.flatMap(({ ticket }) => (ticket ? [ticket.id] : []));
-  return inWorkspace(scope, caller.workspace, (tx) => readTickets(tx, { ids }));
+  return inWorkspaceByKey(scope, caller.workspace, (tx) => readTickets(tx, { ids }));
 }
 
 function claimOf({ state, state_upload }: Pick<ProposeBody, "state" | "state_upload">): StateClaim | null {

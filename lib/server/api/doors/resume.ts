@@ -1,4 +1,4 @@
-import { inWorkspace } from "@/db/client";
+import { inWorkspaceByKey } from "@/db/client";
 import { readTicketBook } from "@/db/queries/ticket-view";
 import { findWait } from "@/db/queries/tickets";
 import { answerWait, decideTicket } from "@/db/store/decide";
@@ -31,7 +31,7 @@ export const resumeDoor = defineDoor<ResumeBody>({
     const runId = params.run_id ?? "";
     const result = decodeResumeResult(body.result);
     if (!result.ok) return result;
-    const wait = await inWorkspace(scope, caller.workspace, (tx) => findWait(tx, runId, body.correlation_id));
+    const wait = await inWorkspaceByKey(scope, caller.workspace, (tx) => findWait(tx, runId, body.correlation_id));
     if (!wait) return refuseNothingWaits(door, runId);
     const command = await commandOf(door, wait.ticketId, result.value);
     if (!command.ok) return command;

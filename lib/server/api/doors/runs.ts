@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope } from "@/db/client";
+import { inWorkspaceByKey, type Scope } from "@/db/client";
 import { hasPerson } from "@/db/queries/person-named";
 import { type RunHead, readRunHead } from "@/db/queries/run-state";
 import { readTickets } from "@/db/queries/tickets";
@@ -188,7 +188,7 @@ async function theRun(scope: Scope, caller: Caller, runId: string, status: 200 |
 
 /** A ticket as it stands after a verb. */
 export async function theTicket(scope: Scope, caller: Caller, id: string, status: 200 | 201): Promise<Opened> {
-  const [ticket] = await inWorkspace(scope, caller.workspace, (tx) => readTickets(tx, { ids: [id] }));
+  const [ticket] = await inWorkspaceByKey(scope, caller.workspace, (tx) => readTickets(tx, { ids: [id] }));
   if (!ticket) throw new Error(`ticket ${id} is not there after its own verb`);
   return ok({ status, json: ticketJson(ticket) });
 }

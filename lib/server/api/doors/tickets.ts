@@ -1,4 +1,4 @@
-import { inWorkspace, type Scope } from "@/db/client";
+import { inWorkspaceByKey, type Scope } from "@/db/client";
 import { readTicketView } from "@/db/queries/ticket-view";
 import { readTicketPage, readTickets } from "@/db/queries/tickets";
 import { readVerdictSeq } from "@/db/queries/votes";
@@ -86,7 +86,7 @@ export const readTicketDoor = defineDoor({
     if (!TICKET_ID.test(id)) return refuse(refusal("ticket_not_found"));
     const { principal } = reaches.value;
     const filter = { ids: [id], ...(principal === null ? {} : { principal }) };
-    const [ticket] = await inWorkspace(db, caller.workspace, (tx) => readTickets(tx, filter));
+    const [ticket] = await inWorkspaceByKey(db, caller.workspace, (tx) => readTickets(tx, filter));
     const view = ticket && (await readTicketView(db, caller.workspace, id));
     if (!ticket || !view) return refuse(refusal("ticket_not_found"));
     return ok({ status: 200, json: { ...ticketJson(ticket), view, view_digest: viewDigest(view) } });

@@ -1,4 +1,4 @@
-import { inWorkspace } from "@/db/client";
+import { inWorkspaceByKey } from "@/db/client";
 import { findAgent, newestHosted } from "@/db/queries/agents";
 import { type ClaimWanted, claimJobs } from "@/db/store/mailbox/claim";
 import { enqueueJob } from "@/db/store/mailbox/enqueue";
@@ -45,7 +45,7 @@ export const enqueueDoor = defineDoor<EnqueueBody>({
       return refuse(refusalAt("invalid_body", "agent", "no such agent in this workspace"));
     const runsHere =
       body.agent !== undefined &&
-      (await inWorkspace(scope, caller.workspace, (tx) => newestHosted(tx, body.agent ?? ""))) !== null;
+      (await inWorkspaceByKey(scope, caller.workspace, (tx) => newestHosted(tx, body.agent ?? ""))) !== null;
     const done = await enqueueJob(scope, caller, {
       mailboxId: params.mailbox_id ?? "",
       outside: !runsHere,
