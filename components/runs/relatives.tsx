@@ -19,7 +19,7 @@ export function WorksFor({ call }: { readonly call: NonNullable<RunPage["works_f
 }
 
 /** The runs that this one waits for, each with what it waits for itself. */
-export function DelegatedRuns({ runs }: { readonly runs: readonly ChildView[] }) {
+export function DelegatedRuns({ runs, inAll }: { readonly runs: readonly ChildView[]; readonly inAll: number }) {
   if (runs.length === 0) return null;
   return (
     <section aria-labelledby="delegated">
@@ -27,7 +27,10 @@ export function DelegatedRuns({ runs }: { readonly runs: readonly ChildView[] })
         <h2 className="font-semibold" id="delegated">
           Delegated runs
         </h2>
-        <span className="text-muted-foreground">each gives the result of one call</span>
+        <span className="text-muted-foreground">
+          each gives the result of one call
+          {inAll > runs.length && `; ${runs.length} of ${inAll}, those that live first`}
+        </span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
       <section className="scroll-x" aria-label="Delegated runs table" tabIndex={0}>

@@ -85,7 +85,7 @@ function RunBody({ page, stale }: { readonly page: RunPage; readonly stale: bool
   return (
     <>
       <VerdictSection page={page} />
-      <DelegatedRuns runs={page.children} />
+      <DelegatedRuns runs={page.children} inAll={page.children_in_all} />
       <BatchTables page={page} />
       <Thread messages={page.messages} />
       <TraceSection runId={page.run_id} workspaceId={page.workspace_id} refusals={page.refusals} told={stale} />

@@ -40,6 +40,7 @@ export interface RunPageReading {
   readonly parentRunId: string | null;
   readonly parentAgent: string | null;
   readonly children: readonly RunFactsRecord[];
+  readonly childrenInAll: number;
   readonly rejectedSignals: number;
   readonly refusals: number;
   readonly events: number;
@@ -78,6 +79,7 @@ async function readAround(tx: Tx, run: string): Promise<Around> {
     select r.thread_id, r.snapshot_id, r.rejected_signals, clock_timestamp() as now,
       parent.run_id as parent_run_id, a.name as parent_agent,
       (select count(*)::int from refusals f where f.workspace_id = r.workspace_id and f.run = r.id) as refusals,
+      (select count(*)::int from runs c where c.workspace_id = r.workspace_id and c.parent_run = r.id) as children_in_all,
       (select coalesce(max(seq), 0) from trace_events e where e.workspace_id = r.workspace_id and e.run = r.id) as events
     from runs r
     left join runs parent on parent.workspace_id = r.workspace_id and parent.id = r.parent_run
@@ -87,11 +89,11 @@ async function readAround(tx: Tx, run: string): Promise<Around> {
   return row;
 }
 
-/** The newest runs that it delegated, with all that a verdict on each needs. */
+/** The runs that it delegated, with all that a verdict on each needs: those that live first, then the newest. */
 async function readChildren(tx: Tx, run: string): Promise<RunPageReading["children"]> {
   return await tx.sql<RunFactsRecord[]>`
     ${runFactColumns(tx)} where r.workspace_id = ${tx.workspace} and r.parent_run = ${run}
-    order by r.created_at desc, r.id desc limit ${CHILDREN_SHOWN}`;
+    order by r.cause is not null, r.created_at desc, r.id desc limit ${CHILDREN_SHOWN}`;
 }
 
 /** The newest steps, each in model order. */

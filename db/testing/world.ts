@@ -6,7 +6,7 @@ import { readTrace } from "@/db/queries/trace";
 import { decideTicket } from "@/db/store/decide";
 import { beginCall, completeCall } from "@/db/store/execute";
 import { addPerson, ensureWorkspace, localCaller, makeKeyFor } from "@/db/store/identity";
-import { openRun } from "@/db/store/open-run";
+import { openRun, type RunRequest } from "@/db/store/open-run";
 import { sweepRun } from "@/db/store/operate";
 import { type CallRequest, PLAIN_CALL, proposeStep, type StepAnswer } from "@/db/store/propose";
 import { dueRuns } from "@/db/store/workers";
@@ -96,6 +96,7 @@ export async function openTestRun(
   world: World,
   caller: Caller = world.agent,
   executor: Executor = "client",
+  parent: RunRequest["parent"] = null,
 ): Promise<string> {
   const opened = await openRun(world.db, caller, {
     runId: null,
@@ -105,7 +106,7 @@ export async function openTestRun(
     input: null,
     executor,
     onBehalfOf: null,
-    parent: null,
+    parent,
   });
   if (!opened.ok) throw new Error(opened.refusal.code);
   return opened.value.runId;

@@ -135,7 +135,9 @@ export interface RunPage {
   /** The call that this run works for; null when nobody delegated it. */
   readonly works_for: { readonly run_id: string; readonly agent: string; readonly call_ref: string } | null;
   /** Newest first. */
+  /** Those that live first, then the newest; as many as the page shows. */
   readonly children: readonly ChildView[];
+  readonly children_in_all: number;
   readonly rejected_signals: number;
   readonly refusals: number;
   readonly events: number;

@@ -70,6 +70,7 @@ function runPage(caller: Caller, reading: RunPageReading): RunPage {
             call_ref: reading.facts.parentCall ?? "",
           },
     children: reading.children.map((child) => ({ call_ref: child.parentCall ?? "", facts: runFacts(child) })),
+    children_in_all: reading.childrenInAll,
     rejected_signals: reading.rejectedSignals,
     refusals: reading.refusals,
     events: reading.events,
