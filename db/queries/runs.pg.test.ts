@@ -29,6 +29,7 @@ describe("runs", () => {
     expect(
       (await readRuns(world.db, world.workspace, { ...none, stuck: true }, 10, null)).rows.map((row) => row.runId),
     ).not.toContain(runId);
+    for (let index = 0; index < 2; index += 1) await openTestRun(world);
     const first = await readRuns(world.db, world.workspace, none, 2, null);
     const second = await readRuns(world.db, world.workspace, none, 2, first.next);
     expect(new Set([...first.rows, ...second.rows].map((row) => row.runId)).size).toBe(4);
