@@ -10,12 +10,14 @@ import { Status, TONE_CLASS } from "@/components/console/status";
 import { runLook } from "@/components/console/status-table";
 import { Ago, Moment } from "@/components/console/time";
 import { buttonClass } from "@/components/ui/button";
+import { isOfferedToPeople } from "@/lib/protocol/await-target";
 import type { OpenTicketFacts, RunFacts } from "@/lib/protocol/console-run-view";
 import { judgeRun } from "@/lib/protocol/verdict";
 
-/** What waits for a person on this thread, each with its ticket. */
+/** What waits for a person on this thread, each with its ticket. What an agent or another run answers does not. */
 export function PendingItems({ runs }: { readonly runs: readonly RunFacts[] }) {
-  const open = runs.flatMap((run) => run.open_tickets);
+  const open = runs.flatMap((run) => run.open_tickets).filter(isOfferedToPeople);
+  const unseen = runs.reduce((sum, run) => sum + run.open_in_all - run.open_tickets.length, 0);
   if (open.length === 0) return null;
   return (
     <section className="border-b border-border px-[var(--gutter)] py-4" aria-labelledby="pending">
@@ -27,6 +29,7 @@ export function PendingItems({ runs }: { readonly runs: readonly RunFacts[] }) {
           <Pending key={ticket.ticket_id} ticket={ticket} />
         ))}
       </ul>
+      {unseen > 0 && <p className="mt-2 text-muted-foreground">And {unseen} more, in the inbox.</p>}
     </section>
   );
 }

@@ -171,8 +171,11 @@ function AllOrNothing({ page }: { readonly page: TicketPage }) {
     <div className={`notice ${TONE_CLASS.wait} mt-3`}>
       <TriangleAlert className="icon" aria-hidden="true" />
       <div className="min-w-0">
-        <p className="font-medium">All or nothing: denying one cancels the others.</p>
-        <ul className="mt-1 grid gap-1">
+        <p className="font-medium">
+          All or nothing: denying one cancels the {siblings.length === 1 ? "other" : `other ${siblings.length}`}.
+        </p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard. */}
+        <ul className="mt-1 grid max-h-64 gap-1 overflow-auto" tabIndex={0} aria-label="The other calls of the batch">
           {siblings.map((sibling) => (
             <li key={sibling.call_ref} className="flex min-w-0 gap-2">
               <span className="action-name">
@@ -267,13 +270,14 @@ function WhoMayDecide({ page }: { readonly page: TicketPage }) {
     <RailSection title="Who else may decide">
       <ul className="grid gap-1.5">
         {page.who_may_decide.map((person) => (
-          <li key={person.name} className="status">
+          <li key={person.person} className="status">
             <Avatar name={person.name} />
             <Quoted text={person.name} />
             {person.role === "owner" && <span className="text-subtle-foreground">owner</span>}
           </li>
         ))}
       </ul>
+      {page.more_may_decide > 0 && <p className="mt-1.5 text-muted-foreground">and {page.more_may_decide} more</p>}
     </RailSection>
   );
 }

@@ -26,7 +26,10 @@ export interface RunFactsRecord {
   readonly parentCall: string | null;
   readonly steps: number;
   readonly lateEffects: number;
+  /** Expired ones first, then the oldest; as many as a verdict needs. */
   readonly openTickets: readonly OpenTicketRecord[];
+  readonly openInAll: number;
+  /** What is not known to have happened first, then what executes; as many as a verdict needs. */
   readonly liveCalls: readonly LiveCallRecord[];
   readonly decided: DecidedRecord | null;
   readonly job: JobRecord | null;
@@ -99,7 +102,7 @@ function ms(
 export function runFactColumns(tx: Tx) {
   return tx.sql`
     select r.id, r.run_id, a.name as agent, r.executor, r.state, r.cause, r.cause_code, r.ended_by, r.ended_at, r.created_at,
-      r.last_seen_at, r.stalled_reason, r.resume_failed, r.is_demo, r.parent_call,
+      r.last_seen_at, r.stalled_reason, r.resume_failed, r.is_demo, r.parent_call, r.open_tickets as open_in_all,
       (select count(*)::int from batches b where b.workspace_id = r.workspace_id and b.run = r.id) as steps,
       (select count(*)::int from calls c where c.workspace_id = r.workspace_id and c.run = r.id and c.late
         and r.cause is not null and c.ended_at > r.ended_at) as late_effects,
@@ -116,7 +119,7 @@ function openTickets(tx: Tx) {
     from tickets t
     left join calls c on c.workspace_id = t.workspace_id and c.run = t.run and c.call_ref = t.call_ref
     where t.workspace_id = r.workspace_id and t.run = r.id and t.status = 'open'
-    order by t.opened_at limit ${MOST_LISTED}) o)`;
+    order by t.expired_at is null, t.opened_at limit ${MOST_LISTED}) o)`;
 }
 
 function liveCalls(tx: Tx) {
@@ -129,7 +132,7 @@ function liveCalls(tx: Tx) {
       order by t.opened_at desc limit 1) t on true
     left join decisions d on d.workspace_id = c.workspace_id and d.ticket_id = t.id
     where c.workspace_id = r.workspace_id and c.run = r.id and c.status in ('approved', 'executing', 'indeterminate')
-    order by c.step, c.batch_index limit ${MOST_LISTED}) l)`;
+    order by c.status <> 'indeterminate', c.status <> 'executing', c.step, c.batch_index limit ${MOST_LISTED}) l)`;
 }
 
 function newestDecision(tx: Tx) {

@@ -68,7 +68,14 @@ export async function readRunPage(scope: Scope, workspace: string, runId: string
       readChildren(tx, facts.id),
     ]);
     const messages = await readMessages(tx, around.threadId, MESSAGES_SHOWN);
-    return { facts, ...around, calls, children, olderBatches: Math.max(0, facts.steps - STEPS_SHOWN), messages };
+    return {
+      facts,
+      ...around,
+      calls,
+      children,
+      olderBatches: facts.steps - new Set(calls.map(({ step }) => step)).size,
+      messages,
+    };
   });
 }
 
@@ -96,6 +103,9 @@ async function readChildren(tx: Tx, run: string): Promise<RunPageReading["childr
     order by r.cause is not null, r.created_at desc, r.id desc limit ${CHILDREN_SHOWN}`;
 }
 
+/** Of the newest steps, whole ones until there are this many calls. */
+const CALLS_SHOWN = 400;
+
 /** The newest steps, each in model order. */
 async function readCalls(tx: Tx, run: string): Promise<readonly BatchCallRecord[]> {
   return await tx.sql<BatchCallRecord[]>`
@@ -103,12 +113,17 @@ async function readCalls(tx: Tx, run: string): Promise<readonly BatchCallRecord[
       case when length(c.args) <= ${SUMMARISED} then c.args end as args, c.target, c.status, c.outcome,
       c.outcome_cause, d.verdict, d.actor as decided_by, d.decided_at, c.authorised_by, c.rule_id, c.attempt, c.claimed_by,
       c.lease_until, c.unreported, c.proposal_hash, t.id as ticket_id, c.settled_by
-    from (select * from batches where workspace_id = ${tx.workspace} and run = ${run} order by step desc limit ${STEPS_SHOWN}) b
+    from (
+      select newest.*, sum(own.calls) over (order by newest.step desc) - own.calls as above
+      from (select * from batches where workspace_id = ${tx.workspace} and run = ${run} order by step desc limit ${STEPS_SHOWN}) newest
+      cross join lateral (select count(*) as calls from calls c
+        where c.workspace_id = ${tx.workspace} and c.run = ${run} and c.step = newest.step) own) b
     join calls c on c.workspace_id = b.workspace_id and c.run = b.run and c.step = b.step
     left join lateral (select t.id from tickets t where t.workspace_id = c.workspace_id and t.run = c.run and t.call_ref = c.call_ref
       order by t.opened_at desc limit 1) t on true
     left join decisions d on d.workspace_id = c.workspace_id and d.ticket_id = t.id
-    order by b.step desc, c.batch_index, c.edit_no limit 400`;
+    where b.above < ${CALLS_SHOWN}
+    order by b.step desc, c.batch_index, c.edit_no`;
 }
 
 /** A thread's newest messages, oldest first, each with its first part; a turn's calls are read whole, or they could not be told apart. */

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cancel } from "@/db/store/operate";
-import { allow, newWorld, openTestRun, parked, type World } from "@/db/testing/world";
+import { allow, beginAndLapse, newWorld, openTestRun, parked, several, sweep, type World } from "@/db/testing/world";
 import { readRunPage } from "./run-page";
 import { readRuns } from "./runs-list";
+import { readTicketPage } from "./ticket-page";
 
 let world: World;
 beforeAll(async () => {
@@ -66,6 +67,37 @@ describe("runs", () => {
     const page = await readRunPage(world.db, world.workspace, parent.runId);
     expect(page?.childrenInAll).toBe(22);
     expect(page?.children.map(({ runId }) => runId)).toEqual([delegated[0], ...delegated.slice(3).reverse()]);
+  });
+
+  test("a verdict is given what only a person cures before what there is most of, and how much there is", async () => {
+    const tickets = await several(
+      world,
+      Array.from({ length: 30 }, (_, index) => `crowd_${index}`),
+    );
+    const last = tickets.at(-1);
+    if (!last) throw new Error("nothing parked");
+    const { runId } = last;
+    await allow(world, last.ticket);
+    await beginAndLapse(world, last);
+    await sweep(world);
+    const waiting = await readRunPage(world.db, world.workspace, runId);
+    expect([waiting?.facts.openInAll, waiting?.facts.openTickets.length]).toEqual([29, 20]);
+    for (const { ticket } of tickets.slice(0, -1)) await allow(world, ticket);
+    const decided = await readRunPage(world.db, world.workspace, runId);
+    expect(decided?.facts.liveCalls[0]).toMatchObject({ callRef: last.call.callRef, status: "indeterminate" });
+    expect(decided?.calls).toHaveLength(30);
+  });
+
+  test("a ticket's page names every other call of its batch", async () => {
+    const tickets = await several(
+      world,
+      Array.from({ length: 60 }, (_, index) => `sibling_${index}`),
+      {
+        coupling: "all_or_nothing",
+      },
+    );
+    const page = await readTicketPage(world.db, world.workspace, tickets[0]?.ticket.id ?? "");
+    expect(page?.siblings).toHaveLength(59);
   });
 
   test("an allowed call is live, with who allowed it and when", async () => {

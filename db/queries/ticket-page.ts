@@ -21,7 +21,13 @@ export interface TicketPageReading {
   readonly decided: readonly DecidedRecord[];
   readonly votes: readonly VoteRecord[];
   readonly messages: readonly MessageRecord[];
-  readonly deciders: readonly { readonly person: string; readonly name: string; readonly role: Role }[];
+  /** The first of them; `inAll` counts them. */
+  readonly deciders: readonly {
+    readonly person: string;
+    readonly name: string;
+    readonly role: Role;
+    readonly inAll: number;
+  }[];
   readonly late: readonly { readonly verdict: string; readonly actor: string; readonly at: Instant }[];
   readonly now: Instant;
 }
@@ -45,7 +51,8 @@ export interface TicketAround {
 export interface SiblingRecord {
   readonly callRef: string;
   readonly action: string;
-  readonly args: CanonicalJson;
+  /** Null where they are too long to be told in a line. */
+  readonly args: CanonicalJson | null;
   readonly target: CanonicalJson;
   readonly status: CallStatus;
   readonly outcome: CallOutcome | null;
@@ -89,6 +96,8 @@ const COMPARED = 50;
 /** Of how many of its action, whoever's: where other agents use it more, some of an agent's own may stand behind these. */
 const LOOKED_AT = 1_000;
 const EARLIER_CALLS = 8;
+const DECIDERS_SHOWN = 12;
+const SUMMARISED = 16_384;
 const PREVIEW = 400;
 const MESSAGE_PREVIEW = 2_000;
 
@@ -153,14 +162,15 @@ async function readAround(tx: Tx, run: string, ticket: TicketFacts, call: CallFa
   return row;
 }
 
+/** All of them, at most a batch: denying one may cancel the others. */
 async function readSiblings(tx: Tx, run: string, call: CallFacts): Promise<readonly SiblingRecord[]> {
   return await tx.sql<SiblingRecord[]>`
-    select c.call_ref, c.action, c.args, c.target, c.status, c.outcome,
+    select c.call_ref, c.action, case when length(c.args) <= ${SUMMARISED} then c.args end as args, c.target, c.status, c.outcome,
       (select t.id from tickets t where t.workspace_id = c.workspace_id and t.run = c.run and t.call_ref = c.call_ref
         order by t.opened_at desc limit 1) as ticket_id
     from calls c
     where c.workspace_id = ${tx.workspace} and c.run = ${run} and c.step = ${call.step} and c.call_ref <> ${call.callRef}
-    order by c.batch_index, c.edit_no limit 50`;
+    order by c.batch_index, c.edit_no`;
 }
 
 async function readEarlierCalls(tx: Tx, run: string, call: CallFacts | null): Promise<readonly EarlierCallRecord[]> {
@@ -216,10 +226,10 @@ async function readLastMessages(tx: Tx, threadId: string): Promise<readonly Mess
 }
 
 async function readDeciders(tx: Tx): Promise<TicketPageReading["deciders"]> {
-  return await tx.sql<{ person: string; name: string; role: Role }[]>`
-    select p.id as person, p.name, m.role from members m join people p on p.id = m.person_id
+  return await tx.sql<TicketPageReading["deciders"][number][]>`
+    select p.id as person, p.name, m.role, count(*) over ()::int as in_all from members m join people p on p.id = m.person_id
     where m.workspace_id = ${tx.workspace} and m.disabled_at is null and m.role in ('approver', 'owner')
-    order by m.role, p.name limit 12`;
+    order by m.role, p.name limit ${DECIDERS_SHOWN}`;
 }
 
 async function readLate(tx: Tx, ticketId: string): Promise<TicketPageReading["late"]> {

@@ -1,3 +1,4 @@
+import type { AwaitReason } from "./await-target";
 import type { BatchMode, CallOutcome, CallStatus, Coupling, IdempotencyClass } from "./call";
 import type { EffectLine, ThreadMessage } from "./console-view";
 import type { JobStatus } from "./mailbox-job";
@@ -7,7 +8,7 @@ import type { Executor, RunCause, RunState } from "./run";
 /** An open ticket, as the verdict on its run needs it. */
 export interface OpenTicketFacts {
   readonly ticket_id: string;
-  readonly reason: string;
+  readonly reason: AwaitReason;
   readonly action: string;
   readonly effect: EffectLine;
   readonly opened_ms: number;
@@ -63,7 +64,9 @@ export interface RunFacts {
   readonly last_seen_ms: number | null;
   readonly stalled_reason: string | null;
   readonly resume_failed: string | null;
+  /** Not all of them where there are many; `open_in_all` counts them. */
   readonly open_tickets: readonly OpenTicketFacts[];
+  readonly open_in_all: number;
   readonly live_calls: readonly LiveCallFacts[];
   /** Effects that were reported after the run had ended. */
   readonly late_effects: number;

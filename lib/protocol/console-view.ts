@@ -181,7 +181,9 @@ export interface TicketPage {
   readonly earlier_calls: readonly CallLine[];
   readonly earlier_calls_count: number;
   readonly last_messages: readonly MessageLine[];
-  readonly who_may_decide: readonly { readonly name: string; readonly role: Role }[];
+  readonly who_may_decide: readonly { readonly person: string; readonly name: string; readonly role: Role }[];
+  /** So many besides, who are not named here. */
+  readonly more_may_decide: number;
   readonly late_verdicts: readonly { readonly verdict: string; readonly actor: string; readonly at_ms: number }[];
   readonly closed_by: ClosedBy | null;
   readonly may: {

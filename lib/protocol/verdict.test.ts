@@ -19,8 +19,11 @@ test.each(CASES)("the verdict says why a run is not moving when $when", ({ run, 
 });
 
 test("a call that another run works for has no ticket to open: that run says what it waits for", () => {
-  const ticket = { ...TICKET, reason: "delegation", action: "ask_clerk", deadline_ms: null };
-  const { sentence, brief, action } = judgeRun({ ...RUN, executor: "worker", open_tickets: [ticket] }, NOW);
+  const ticket = { ...TICKET, reason: "delegation", action: "ask_clerk", deadline_ms: null } as const;
+  const { sentence, brief, action } = judgeRun(
+    { ...RUN, executor: "worker", open_tickets: [ticket], open_in_all: 1 },
+    NOW,
+  );
   expect([plainText(sentence, spell), plainText(brief, spell), action]).toEqual([
     "Waiting for the run that ask_clerk was delegated to, asked T-5, 5 min ago. It has no deadline.",
     "awaiting a delegated run since T-5",

@@ -98,7 +98,7 @@ interface Wait {
 
 function openTicket(run: RunFacts, ticket: OpenTicketFacts, nowMs: number): RunVerdict {
   const wait = waitFor(ticket);
-  const others = run.open_tickets.length - 1;
+  const others = run.open_in_all - 1;
   const due =
     ticket.deadline_ms === null ? say` It has no deadline.` : say` Its deadline is ${time(ticket.deadline_ms)}.`;
   const beside = others === 0 ? say`` : say` ${count(others, "other ticket waits", "other tickets wait")} beside it.`;

@@ -110,6 +110,7 @@ export function runFacts(record: RunFactsRecord): RunFacts {
     last_seen_ms: at(record.lastSeenAt),
     stalled_reason: record.stalledReason,
     resume_failed: record.resumeFailed === null ? null : wordsOf(record.resumeFailed),
+    open_in_all: record.openInAll,
     open_tickets: record.openTickets.map((it) => ({
       ticket_id: it.ticketId,
       reason: it.reason,

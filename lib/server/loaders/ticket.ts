@@ -81,7 +81,8 @@ function ticketPage(caller: Caller, reading: TicketPageReading): TicketPage {
     })),
     who_may_decide: reading.deciders
       .filter((it) => it.person !== caller.person)
-      .map(({ name, role }) => ({ name, role })),
+      .map(({ person, name, role }) => ({ person, name, role })),
+    more_may_decide: Math.max(0, (reading.deciders[0]?.inAll ?? 0) - reading.deciders.length),
     late_verdicts: reading.late.map((it) => ({ verdict: it.verdict, actor: it.actor, at_ms: msOf(it.at) })),
     closed_by: closedBy(caller, reading),
     may: rightsOf(caller, reading),
