@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { addressOf, type EmbeddedServer, startEmbedded } from "@/db/embedded";
 import { migrate } from "@/db/migrate";
@@ -15,6 +16,11 @@ export interface OpenDatabase {
   readonly embedded: EmbeddedServer | null;
   /** Leave it. The embedded server stops when nobody else uses it. */
   close(): Promise<void>;
+}
+
+/** The settings name an embedded database that nobody has made yet. */
+export function isUnused({ databaseUrl, dataDir }: Pick<Settings, "databaseUrl" | "dataDir">): boolean {
+  return databaseUrl === null && !existsSync(path.join(dataDir, "pg"));
 }
 
 /**

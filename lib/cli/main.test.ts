@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { main } from "./main";
 
@@ -24,6 +27,7 @@ test.each([
   [["keys", "create", "--kind", "agent"], "--name is missing."],
   [["keys", "create", "--kind", "person", "--name", "a"], "--kind is one of agent, operator, worker."],
   [["people", "add", "--role", "owner"], "The e-mail of the person is missing."],
+  [["people", "add", "bea", "--role", "owner"], '"bea" is no e-mail address.'],
   [["people", "add", "a@b.example", "--role", "boss"], "--role is one of approver, operator, owner."],
   [["replay"], "The word after the verb is missing."],
   [["replay", "a.jsonl", "--most", "all"], "--most is a whole number from 1."],
@@ -48,4 +52,12 @@ test.each([[[]], [["help"]]])("%j lists every verb, with what it does", async (a
 test("a file that is no bundle is told so, without a database", async () => {
   expect(await say("verify", `${import.meta.dirname}/main.ts`)).toBe(2);
   expect(JSON.parse(said.out).error).toBe("invalid_body");
+});
+
+test("a refusal that was saved instead of a bundle is told where bundles come from", async () => {
+  const file = path.join(mkdtempSync(path.join(os.tmpdir(), "holdpoint-")), "saved.json");
+  writeFileSync(file, '{"code":"not_permitted"}');
+  expect(await say("verify", file)).toBe(2);
+  expect(JSON.parse(said.out)).toEqual({ error: "not_a_bundle", at: "" });
+  expect(said.err).toContain("GET /api/v1/runs/{run_id}/bundle");
 });

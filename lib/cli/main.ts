@@ -12,7 +12,7 @@ import { decide, resume, type Session, showTrace, start } from "./commands/durab
 import { createKey, createPerson, KEY_KINDS } from "./commands/grant";
 import { replay } from "./commands/replay";
 import { verifyFile, verifyRun } from "./commands/verify";
-import { openDatabase } from "./database";
+import { isUnused, openDatabase } from "./database";
 import { readSettings, type Settings } from "./env";
 import { reachOf } from "./reach";
 import { CommandRefused } from "./refused";
@@ -73,7 +73,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
   people: (words) => {
     const [, verb, email] = words.positionals;
     if (verb !== "add") throw usage("Say: people add.", "people");
-    if (!email?.includes("@")) throw usage("The e-mail of the person is missing.", "people");
+    if (email === undefined) throw usage("The e-mail of the person is missing.", "people");
+    if (!email.includes("@")) throw usage(`"${email}" is no e-mail address.`, "people");
     const role = oneOf(words, "role", ROLES);
     return ({ db, caller, settings }) => createPerson(db, caller.workspace, email, role, originForLinks(settings));
   },
@@ -96,6 +97,12 @@ async function perform(root: string, args: readonly string[]): Promise<JsonObjec
   if (!verb && name !== "worker") throw usage(`There is no verb "${name}".`);
   const act = verb?.(words);
   const settings = readSettings(root);
+  if (isUnused(settings)) {
+    report(`There is no database in ${settings.dataDir} yet; it is made there now.`);
+    report(
+      "A Holdpoint that runs with another HOLDPOINT_DATA_DIR or DATABASE_URL does not see it: give the command the same.",
+    );
+  }
   const database = await openDatabase(settings, root, report);
   try {
     return act ? await withSession(settings, database.url, act) : await work(settings, database.url);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { connect } from "@/db/client";
 import { seedDemo } from "@/lib/runtime/demo";
@@ -46,6 +47,7 @@ async function serve(options: ServeOptions, stop: AbortSignal): Promise<void> {
   await requireFreePort(settings.port, settings.host);
   const web = await ensureWebBuild(options.root, report, stop);
   stop.throwIfAborted();
+  makeOwnRoot(settings);
   const database = await openDatabase(settings, options.root, report);
   const { embedded } = database;
   if (embedded?.adopted) report(`PostgreSQL runs already (process ${embedded.pid})`);
@@ -58,6 +60,12 @@ async function serve(options: ServeOptions, stop: AbortSignal): Promise<void> {
     await database.close();
   }
   report("Holdpoint has stopped");
+}
+
+/** The data folder's write root is there before anybody is asked to allow a file in it. Roots that were set are their owner's to make. */
+function makeOwnRoot({ dataDir, writeRoots }: Settings): void {
+  const own = path.join(dataDir, "out");
+  if (writeRoots.includes(own)) mkdirSync(own, { recursive: true });
 }
 
 async function run(

@@ -64,7 +64,7 @@ function ended(run: RunFacts): RunVerdict {
 
 /** What an operator repairs before another run of this agent is started. */
 const CURES: Readonly<Record<string, Sentence>> = {
-  model_not_configured: say`set HOLDPOINT_MODEL_BASE_URL and HOLDPOINT_MODEL_API_KEY where the worker runs, then start another run.`,
+  model_not_configured: say`set HOLDPOINT_MODEL_BASE_URL and HOLDPOINT_MODEL_API_KEY (any text where the provider wants none) where the worker runs, then start another run.`,
   model_refused: say`see what the provider refuses (key, model, request), then start another run.`,
 };
 

@@ -44,7 +44,7 @@ function reportOf(effect: Effect, call: CallFacts, attempt: number): EffectRepor
     case "output_conflict":
       return failure(effect.kind, `the target holds something else (${effect.existingHash})`);
     case "output_outside_roots":
-      return failure(effect.kind, "the target is beneath no write root");
+      return failure(effect.kind, "the target's folder is not there, or is beneath no write root");
     case "invalid_args":
       return failure(effect.kind, effect.detail);
     case "answered":

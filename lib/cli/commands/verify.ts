@@ -26,6 +26,13 @@ export async function verifyFile(file: string): Promise<JsonObject | null> {
   const verdict = verifyBundle(read.value);
   if (verdict.ok) return { ...verdict.value, verified: true };
   const { code, at, detail } = verdict.refusal;
+  if (code === "not_a_bundle") {
+    throw new CommandRefused(
+      code,
+      `${file} is no bundle of a run (${detail}). Download one on the run's page, or by GET /api/v1/runs/{run_id}/bundle.`,
+      { at },
+    );
+  }
   throw new CommandRefused(code, detail, { at });
 }
 

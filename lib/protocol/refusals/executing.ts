@@ -47,8 +47,8 @@ export const WHEN_EXECUTING = {
   output_outside_roots: {
     status: 409,
     sees: ["executor"],
-    title: "The target is under no write root",
-    advice: "Take a target under one of the write roots.",
+    title: "The target is under no write root, or its folder is not there",
+    advice: "Take a target in a folder that exists under one of the write roots (HOLDPOINT_WRITE_ROOTS).",
   },
   output_conflict: {
     status: 409,
@@ -74,7 +74,7 @@ export const WHEN_EXECUTING = {
     status: 409,
     sees: ["executor", "operators"],
     title: "Nobody knows whether it happened",
-    advice: "An operator looks and settles it.",
+    advice: "If you know what the attempt did, report it by complete. Otherwise an operator looks and settles it.",
   },
   settlement_contradicted: {
     status: 409,

@@ -19,7 +19,7 @@ export const snapshotBody = z.strictObject({
   /** Makes it an agent that runs here. Its shape is `lib/protocol/agent-definition`'s to judge. */
   definition: json.optional().meta({
     description:
-      "Makes it an agent that runs here: its controller (react, plan_and_execute, workflow), instructions, budget and resume modes.",
+      "Makes it an agent that runs here: `controller` (react, plan_and_execute, workflow), `instructions`, and where wanted `budget`, `on_budget` (end, pause), `batch_mode`, `coupling`, `resume_modes`, `delegates`, `needs_object`; a workflow also has its `nodes`, each a `tool`, an `ask`, a `model` or a `finish`.",
   }),
 });
 export type SnapshotBody = z.output<typeof snapshotBody>;
