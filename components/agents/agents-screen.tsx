@@ -108,7 +108,7 @@ function AgentLine({ row: { name, is_demo, here, startable, last_run_ms } }: { r
     <tr>
       <td>
         <span
-          className="inline-block max-w-[min(32ch,100%)] overflow-hidden text-ellipsis align-bottom"
+          className="inline-block max-w-[min(32ch,52vw)] overflow-hidden text-ellipsis align-bottom"
           title={drawnAsText(name)}
         >
           <Quoted text={name} />

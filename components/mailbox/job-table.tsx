@@ -49,7 +49,7 @@ export function JobTable({ rows, mailbox, status, onMailbox, onClear }: JobTable
                 <th scope="col">Status</th>
                 <th scope="col">Job</th>
                 <th scope="col">Agent</th>
-                <th scope="col">Run</th>
+                <th scope="col">Run or mailbox</th>
                 <th scope="col" className="num">
                   Attempts
                 </th>
@@ -100,7 +100,7 @@ function Section({ section, headed, rows, ...acts }: SectionProps) {
   return (
     <tbody>
       {headed && (
-        <tr className="section-head">
+        <tr className="job-section">
           <th scope="rowgroup" colSpan={8}>
             {section.word}
           </th>
@@ -154,7 +154,13 @@ function JobLine({ row, onMailbox, onAsk }: JobLineProps) {
       </td>
       <td className="run">
         {row.run_id === null ? (
-          <span className="text-subtle-foreground">–</span>
+          <button
+            type="button"
+            className="mono cut max-w-[18ch] align-bottom hover:underline"
+            onClick={() => onMailbox(row.mailbox_id)}
+          >
+            <Quoted text={row.mailbox_id} />
+          </button>
         ) : (
           <Link
             className="mono inline-block max-w-[18ch] overflow-hidden text-ellipsis align-bottom hover:underline"
@@ -217,12 +223,12 @@ const LONG_ERROR = 240;
 
 /** The cause is read whole, in place: a long one scrolls in its cell. */
 function LastError({ text }: { readonly text: string }) {
-  if (text.length <= LONG_ERROR) return <Quoted text={text} />;
+  if (text.length <= LONG_ERROR && !text.includes("\n")) return <Quoted text={text} />;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section className="max-h-20 overflow-auto" aria-label="Last error" tabIndex={0}>
-      <Quoted text={text} />
-    </section>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <div className="quoted-text max-h-24 overflow-auto" tabIndex={0}>
+      <Quoted text={text.trimEnd()} lines="shown" />
+    </div>
   );
 }
 
@@ -242,7 +248,12 @@ function JobDialog({
           open
           onClose={onClose}
           title="Requeue"
-          says="Puts the dead letter back into its mailbox with its attempts at zero. A worker takes it up at once; an effect that has happened is not repeated."
+          says={
+            <>
+              Puts the dead letter back into mailbox <Quoted text={row.mailbox_id} /> with its attempts at zero. A
+              worker takes it up at once; an effect that has happened is not repeated.
+            </>
+          }
           touched={touched}
           act={(reason) => requeueJob({ job_id: row.job_id, reason })}
         />
@@ -253,7 +264,12 @@ function JobDialog({
           open
           onClose={onClose}
           title="Cancel job"
-          says="Takes the job out of the queue. The run is not ended by it; it goes on when another job wakes it."
+          says={
+            <>
+              Takes the job out of mailbox <Quoted text={row.mailbox_id} />. The run is not ended by it; it goes on when
+              another job wakes it.
+            </>
+          }
           touched={touched}
           act={(reason) => cancelJob({ job_id: row.job_id, reason })}
         />

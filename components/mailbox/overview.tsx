@@ -23,7 +23,8 @@ export function Overview({ page, onMailbox }: OverviewProps) {
       <Workers workers={workers} />
       <Panel
         title="Busy mailboxes"
-        says={inAll > mailboxes.length ? `${inAll}, those that wait longest first` : inAll === 0 ? "none" : inAll}
+        says={inAll === 0 ? "none" : `${inAll}, the longest wait first`}
+        all={inAll}
         rows={mailboxes.map((box) => <BusyMailbox key={box.mailbox_id} box={box} onMailbox={onMailbox} />)}
       />
     </div>
@@ -37,6 +38,7 @@ function Workers({ workers }: Pick<MailboxPage, "workers">) {
   return (
     <Panel
       title="Workers"
+      all={workers.length}
       says={
         workers.length === 0 ? "none seen in the last day" : `${polling} polling${gone > 0 ? `, ${gone} gone` : ""}`
       }
@@ -46,7 +48,7 @@ function Workers({ workers }: Pick<MailboxPage, "workers">) {
             <Quoted text={worker.worker_id} />
           </span>
           <Status look={WORKER_LOOKS[worker.polls ? "polling" : "gone"]} dense />
-          <span className="text-right text-subtle-foreground">
+          <span className="text-right whitespace-nowrap text-subtle-foreground">
             <Ago atMs={worker.last_seen_ms} />
           </span>
         </li>
@@ -73,11 +75,13 @@ const FEW = 3;
 interface PanelProps {
   readonly title: string;
   readonly says: ReactNode;
+  /** How many there are; more than `rows` where not all were read. */
+  readonly all: number;
   readonly rows: readonly ReactNode[];
 }
 
 /** The first few rows; the rest, and on a phone all of them, by a press: the jobs must not slip off the screen. */
-function Panel({ title, says, rows }: PanelProps) {
+function Panel({ title, says, all, rows }: PanelProps) {
   const [open, setOpen] = useState(false);
   const list = useId();
   return (
@@ -92,7 +96,7 @@ function Panel({ title, says, rows }: PanelProps) {
             aria-controls={list}
             onClick={() => setOpen(!open)}
           >
-            {open ? "Fewer" : `All ${rows.length}`}
+            {open ? "Fewer" : rows.length < all ? `First ${rows.length}` : rows.length > FEW ? `All ${all}` : "Show"}
             <span className="sr-only"> {title.toLowerCase()}</span>
           </Button>
         )}

@@ -8,7 +8,7 @@ import { type ReactNode, useState } from "react";
 import { Key } from "@/components/console/key";
 import { Quoted } from "@/components/console/pieces";
 import { pathWith, readConsole } from "@/components/console/read";
-import { BareDialog } from "@/components/ui/dialog";
+import { BareDialog, DialogClose } from "@/components/ui/dialog";
 import type { PaletteAnswer } from "@/lib/protocol/console-view";
 import { PAGES } from "./pages";
 import { usePalette } from "./palette-state";
@@ -59,7 +59,7 @@ function PaletteContent({ onDone }: { readonly onDone: () => void }) {
           value={typed}
           onValueChange={setTyped}
         />
-        <Key>Esc</Key>
+        <DialogClose />
       </div>
       <Command.List className="palette-list">
         <Command.Empty className="menu-head">
@@ -74,7 +74,9 @@ function PaletteContent({ onDone }: { readonly onDone: () => void }) {
                 onSelect={() => go(`/tickets/${ticket.ticket_id}`)}
                 icon={<CircleDot className="icon icon-sm" aria-hidden="true" />}
               >
-                <span className="mono">{ticket.ticket_id.slice(0, 8)}</span>
+                <span className="mono">
+                  {ticket.ticket_id.slice(0, 8)}…{ticket.ticket_id.slice(-4)}
+                </span>
                 <span className="cut">
                   <Quoted text={ticket.action} />
                 </span>

@@ -177,11 +177,11 @@ function AllOrNothing({ page }: { readonly page: TicketPage }) {
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard. */}
         <ul className="mt-1 grid max-h-64 gap-1 overflow-auto" tabIndex={0} aria-label="The other calls of the batch">
           {siblings.map((sibling) => (
-            <li key={sibling.call_ref} className="flex min-w-0 gap-2">
-              <span className="action-name">
+            <li key={sibling.call_ref} className="min-w-0 [overflow-wrap:anywhere]">
+              <span className="mono font-medium">
                 <Quoted text={sibling.action} />
               </span>
-              <Effect effect={sibling.effect} />
+              <Effect effect={sibling.effect} whole />
             </li>
           ))}
         </ul>
@@ -265,7 +265,7 @@ function EarlierDecisions({ page }: { readonly page: TicketPage }) {
 }
 
 function WhoMayDecide({ page }: { readonly page: TicketPage }) {
-  if (page.who_may_decide.length === 0 || page.kind === "elsewhere") return null;
+  if (page.status !== "open" || page.who_may_decide.length === 0 || page.kind === "elsewhere") return null;
   return (
     <RailSection title="Who else may decide">
       <ul className="grid gap-1.5">

@@ -51,6 +51,9 @@ const DEADLINES = [
   { value: "86400000", label: "1 day" },
 ] as const;
 
+const CANCEL_CALL =
+  "Closes this ticket and its call. The model is told “cancelled”; its run goes on. Deny is another thing: it gives the model a blocked result.";
+
 function OperatorDialogs({
   page,
   open,
@@ -98,7 +101,11 @@ function OperatorDialogs({
         open={open === "cancel_call"}
         onClose={onClose}
         title="Cancel call"
-        says="Closes this ticket and its call. The model is told “cancelled”; its run goes on. Deny is another thing: it gives the model a blocked result."
+        says={
+          page.call?.coupling === "all_or_nothing" && page.call.siblings.length > 0
+            ? `${CANCEL_CALL} All or nothing: the others of its batch are cancelled with it.`
+            : CANCEL_CALL
+        }
         touched={touched}
         act={(reason) => cancelCall({ ticket_id: page.ticket_id, reason })}
       />

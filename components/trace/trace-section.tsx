@@ -48,7 +48,7 @@ export function TraceSection({ runId, workspaceId, refusals, told }: TraceSectio
   useShortcuts({ j: () => step(1), k: () => step(-1), Escape: close });
   return (
     <section aria-labelledby="trace">
-      <div className="filterbar border-b-0">
+      <div className="filterbar border-b-0 max-sm:flex-wrap max-sm:py-2">
         <h2 className="font-semibold" id="trace">
           Trace
         </h2>

@@ -1,6 +1,7 @@
 "use client";
 
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
+import { X } from "lucide-react";
 import type { ReactNode, RefObject } from "react";
 import { Key } from "@/components/console/key";
 
@@ -22,9 +23,7 @@ export function Dialog({ open, onOpenChange, title, children, wide = false, init
         <BaseDialog.Popup className={wide ? "dialog sm:w-[620px]" : "dialog"} initialFocus={initialFocus}>
           <div className="dialog-head">
             <BaseDialog.Title className="flex-1 font-semibold">{title}</BaseDialog.Title>
-            <BaseDialog.Close className="btn btn-quiet btn-icon-sm" aria-label="Close">
-              <Key>Esc</Key>
-            </BaseDialog.Close>
+            <DialogClose />
           </div>
           {children}
         </BaseDialog.Popup>
@@ -45,5 +44,17 @@ export function BareDialog({ open, onOpenChange, title, children }: Omit<DialogP
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>
+  );
+}
+
+/** The way out for whoever has a key that says so, and for whoever has only a finger. */
+export function DialogClose() {
+  return (
+    <BaseDialog.Close className="btn btn-quiet btn-icon-sm" aria-label="Close">
+      <X className="icon md:hidden" aria-hidden="true" />
+      <span className="max-md:hidden">
+        <Key>Esc</Key>
+      </span>
+    </BaseDialog.Close>
   );
 }

@@ -171,6 +171,8 @@ describe("a ticket's page", () => {
     const page = await readTicketPage(world.db, world.workspace, ticket.id);
     expect(page?.ticket).toMatchObject({ status: "answered", closedByKind: "decision", closedByVerdict: "deny" });
     expect(page?.facts.closedReason).toBe("not today");
+    // Its own denial is not one before it.
+    expect(page?.facts.deniedBefore).toBe(0);
     expect(page?.votes).toMatchObject([{ person: world.approver.person, verdict: "deny" }]);
   });
 

@@ -150,7 +150,7 @@ async function readAround(tx: Tx, run: string, ticket: TicketFacts, call: CallFa
       b.mode, b.coupling, c.why,
       (select count(*)::int from calls o where o.workspace_id = r.workspace_id and o.run = r.id and o.step = c.step and o.edit_no = 0) as batch_size,
       (select count(*)::int from calls d where d.workspace_id = r.workspace_id and d.run = r.id
-        and d.proposal_hash = c.proposal_hash and d.outcome = 'blocked' and d.outcome_cause = 'person') as denied_before,
+        and d.call_ref <> c.call_ref and d.proposal_hash = c.proposal_hash and d.outcome = 'blocked' and d.outcome_cause = 'person') as denied_before,
       (select coalesce(d.reason, d.note) from decisions d where d.workspace_id = r.workspace_id and d.ticket_id = ${ticket.id}) as closed_reason
     from runs r
     join agent_snapshots s on s.workspace_id = r.workspace_id and s.snapshot_id = ${ticket.snapshotId}
