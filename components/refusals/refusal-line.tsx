@@ -77,8 +77,14 @@ export function RefusalLine({ row, open, onToggle }: RefusalLineProps) {
   );
 }
 
+/** What was to be opened is not there yet, and what names no run misses none. */
+function withoutRun({ verb, named_run }: RefusalRow): string {
+  if (verb === "open_run") return "Not opened";
+  return named_run === null ? "–" : "No such run";
+}
+
 function RunLink({ row }: { readonly row: RefusalRow }) {
-  if (row.run_id === null) return <span className="text-subtle-foreground">No such run</span>;
+  if (row.run_id === null) return <span className="text-subtle-foreground">{withoutRun(row)}</span>;
   const event = row.seq === null ? "" : `?event=${row.seq}`;
   return (
     <Link

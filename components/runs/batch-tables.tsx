@@ -79,7 +79,7 @@ function CallRow({ call }: { readonly call: BatchCall }) {
       <td className="num text-subtle-foreground">{call.batch_index}</td>
       <td className="fill">
         <span className="flex min-w-0 gap-x-2 max-md:flex-wrap">
-          <span className="action-name max-w-full flex-none md:truncate max-md:[overflow-wrap:anywhere]">
+          <span className="action-name max-w-full flex-none md:truncate md:[&:has(+.target)]:max-w-[60%] max-md:[overflow-wrap:anywhere]">
             {call.ticket_id === null ? (
               <Quoted text={call.action} />
             ) : (
