@@ -7,6 +7,7 @@ import { canonicalJson, type JsonObject } from "@/lib/protocol/canonical-json";
 import { drawUnseen } from "@/lib/protocol/hidden-characters";
 import { ROLES } from "@/lib/protocol/principal";
 import { killAt } from "@/lib/runtime/failpoint";
+import { wordsOf } from "@/lib/runtime/words-of";
 import { runWorker } from "@/lib/runtime/worker";
 import { decide, resume, type Session, showTrace, start } from "./commands/durable-resume";
 import { createKey, createPerson, KEY_KINDS } from "./commands/grant";
@@ -221,8 +222,7 @@ export async function main({
     return 0;
   } catch (cause) {
     // Its message is all that the caller prints.
-    if (!(cause instanceof CommandRefused))
-      throw new Error(drawUnseen(cause instanceof Error ? cause.message : String(cause)), { cause });
+    if (!(cause instanceof CommandRefused)) throw new Error(drawUnseen(wordsOf(cause)), { cause });
     printJson(JSON.stringify({ error: cause.error, ...cause.more }));
     if (cause.advice !== null) report(cause.advice);
     return 2;

@@ -1,4 +1,5 @@
 import { drawUnseen, escapeUnseen } from "@/lib/protocol/hidden-characters";
+import { stackOf } from "@/lib/runtime/words-of";
 
 /**
  * What is said to whoever reads the terminal, or the log. Names, errors and answers hold an agent's words, and a terminal obeys what it
@@ -10,7 +11,7 @@ export function report(text: string): void {
 
 /** A failure with the place in the program where it arose. */
 export function reportFailure(cause: unknown, before = ""): void {
-  report(before + (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)));
+  report(before + stackOf(cause));
 }
 
 /** The one JSON object of a command: the same value, with escapes for what a terminal would obey. */

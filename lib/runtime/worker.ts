@@ -14,6 +14,7 @@ import { type Delivered, deliver } from "./deliver";
 import { type FailAt, killAt } from "./failpoint";
 import type { Reach } from "./gateway/effect";
 import { type ModelEnvironment, modelFor } from "./model/models";
+import { wordsOf } from "./words-of";
 
 export interface WorkerOptions extends Reach {
   readonly databaseUrl: string;
@@ -215,8 +216,7 @@ export class Worker {
       await deferJobBy(this.db, system, job, LOOK_AGAIN_MS);
       return;
     }
-    const why = error instanceof Error ? error.message : String(error);
-    await nackJob(this.db, system, job, { permanent: false, error: why });
+    await nackJob(this.db, system, job, { permanent: false, error: wordsOf(error) });
   }
 
   /**
