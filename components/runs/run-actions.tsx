@@ -13,6 +13,9 @@ import type { RunVerdict } from "@/lib/protocol/verdict-words";
 
 type Open = "settle" | "replace" | "cancel" | null;
 
+/** The safe steps that an approver has no button for. */
+const BY_OPERATORS: readonly string[] = ["settle", "replace", "cancel_run", "see_mailbox"];
+
 interface RunActionsProps {
   readonly page: RunPage;
   readonly verdict: RunVerdict;
@@ -58,6 +61,9 @@ export function RunActions({ page, verdict }: RunActionsProps) {
           <CircleSlash className="icon icon-sm" aria-hidden="true" />
           Cancel run
         </Button>
+      )}
+      {!operate && verdict.action !== null && BY_OPERATORS.includes(verdict.action.kind) && (
+        <p className="self-center text-muted-foreground">An operator or an owner does this.</p>
       )}
       {bundle && (
         <a className={buttonClass("quiet")} href={`/console/runs/${encodeURIComponent(page.run_id)}/bundle`} download>

@@ -4,14 +4,12 @@ import { Check } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { Key } from "@/components/console/key";
 import { useShortcuts } from "@/components/console/keyboard";
-import { Quoted } from "@/components/console/pieces";
 import { Button } from "@/components/ui/button";
-import { canonicalJson } from "@/lib/protocol/canonical-json";
 import type { TicketPage } from "@/lib/protocol/console-view";
+import { Consequence } from "./consequence";
 import { DecideButton } from "./decide-button";
 import type { AllowGate } from "./decision-bar";
 import { payloadKind } from "./payload-section";
-import { actOf } from "./ticket-title";
 import type { Decision } from "./use-decision";
 import { READING_MS } from "./use-view-settled";
 
@@ -62,45 +60,5 @@ export function Armed({ page, decision, gate, viewKey, sinceMs, reason, answer }
         />
       </div>
     </fieldset>
-  );
-}
-
-/** What happens, spelt out from the committed proposal and the call's class; never from the agent's words. */
-function Consequence({ page, answer }: Pick<ArmedProps, "page" | "answer">) {
-  const { action, args, target } = actOf(page);
-  const call = page.call;
-  const kind = payloadKind(page);
-  if (kind === "result") {
-    return (
-      <>
-        <strong className="font-semibold">
-          Does not run <Quoted text={action} />.
-        </strong>{" "}
-        <span className="text-muted-foreground">The agent gets what you wrote as its result.</span>
-      </>
-    );
-  }
-  const edited = kind === "arguments" && answer !== canonicalJson(args);
-  const who = call?.executor === "worker" ? "as soon as a worker claims it" : "as soon as its agent begins it";
-  return (
-    <>
-      <strong className="font-semibold">
-        Runs <Quoted text={action} />
-        {edited && " with your arguments"}
-        {!edited && target !== null && (
-          <>
-            {" "}
-            on <Quoted text={target} />
-          </>
-        )}
-        , once.
-      </strong>{" "}
-      <span className="text-muted-foreground">
-        {call?.effective_class === "none"
-          ? "The tool declares no undo and is not safe to repeat. "
-          : "The tool declares no undo. "}
-        It runs {who}.
-      </span>
-    </>
   );
 }

@@ -9,6 +9,7 @@ import { Quoted } from "@/components/console/pieces";
 import { Input } from "@/components/ui/input";
 import type { TicketPage } from "@/lib/protocol/console-view";
 import { Armed } from "./armed";
+import { Consequence } from "./consequence";
 import { DecideButton } from "./decide-button";
 import { OperatorButtons } from "./operator-buttons";
 import { AnsweredOutcome, ClosedOutcome, UnsentOutcome } from "./outcome";
@@ -105,6 +106,12 @@ function PermissionBar(props: DecisionBarProps & WithReason) {
           </span>
         </p>
       )}
+      <p className="decision-note">
+        <Check className="icon icon-sm" aria-hidden="true" />
+        <span className="wrap-anywhere max-h-12 min-w-0 overflow-auto">
+          Allow: <Consequence page={page} answer={answer} />
+        </span>
+      </p>
       <div className="decision-row">
         <div className="field-with-key">
           <Input

@@ -121,7 +121,7 @@ function isStuck(tx: Tx) {
       and j.run is not null and (j.status = 'DeadLetter'
       or (j.status = 'Queued' and j.available_at < clock_timestamp() - interval '1 minute')
       or (j.status = 'Claimed' and j.lease_until < clock_timestamp())))
-    or (r.state = 'running' and r.executor = 'client' and r.last_seen_at < clock_timestamp() - interval '150 seconds')
+    or (r.state = 'running' and r.executor = 'client' and coalesce(r.last_seen_at, r.created_at) < clock_timestamp() - interval '150 seconds')
     or (r.state = 'running' and r.executor = 'worker' and r.created_at < clock_timestamp() - interval '1 minute'
       and not exists (select from jobs j where j.workspace_id = r.workspace_id and j.run = r.id
         and (j.status in ('Queued', 'Claimed') or j.updated_at > clock_timestamp() - interval '1 minute'))))`;

@@ -1,6 +1,7 @@
 import { v7 as newId } from "uuid";
 import { inWorkspaceByKey, type Scope, type Tx } from "@/db/client";
 import { newestHosted } from "@/db/queries/agents";
+import { endedAs } from "@/lib/protocol/book/refusing";
 import type { CallRef } from "@/lib/protocol/call";
 import { canonicalJson } from "@/lib/protocol/canonical-json";
 import { MOST_DELEGATIONS } from "@/lib/protocol/delegation";
@@ -200,6 +201,9 @@ async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promis
     {
       id: string;
       cause: string | null;
+      causeCode: string | null;
+      endedBy: string | null;
+      endedAt: Instant | null;
       rootRun: string | null;
       rootRunId: string;
       depth: number;
@@ -207,7 +211,7 @@ async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promis
       actsFor: string | null;
     }[]
   >`
-    select r.id, r.cause, r.root_run, coalesce(root.run_id, r.run_id) as root_run_id, r.depth, c.call_ref,
+    select r.id, r.cause, r.cause_code, r.ended_by, r.ended_at, r.root_run, coalesce(root.run_id, r.run_id) as root_run_id, r.depth, c.call_ref,
       r.on_behalf_of as acts_for
     from runs r
     join calls c on c.workspace_id = r.workspace_id and c.run = r.id and c.call_ref = ${parent.call}
@@ -215,7 +219,7 @@ async function parentFor(tx: Tx, caller: Caller, { parent }: RunRequest): Promis
     where r.workspace_id = ${tx.workspace} and r.run_id = ${parent.runId} and r.principal_id = ${caller.principal}
     for share of r`;
   if (!run) return refuse(refusal("unknown_run"));
-  if (run.cause !== null) return refuse(refusal("run_ended", { ended: { cause: run.cause } }));
+  if (run.cause !== null) return refuse(endedAs(run));
   if (run.depth >= MOST_DELEGATIONS) {
     const detail = `a chain of delegated runs has at most ${MOST_DELEGATIONS} behind its first`;
     return refuse(refusalAt("invalid_body", "parent", detail));

@@ -11,6 +11,7 @@ import {
   withdraw,
 } from "@/lib/protocol/book/closing";
 import type { CallFacts, RunFacts, TicketFacts } from "@/lib/protocol/book/facts";
+import { runEnded } from "@/lib/protocol/book/refusing";
 import { canonicalJson, type JsonValue } from "@/lib/protocol/canonical-json";
 import type { Caller } from "@/lib/protocol/principal";
 import { refusal } from "@/lib/protocol/refusals";
@@ -116,7 +117,7 @@ export async function reportResumeFailed(
   error: JsonValue,
 ): Promise<Outcome<RunFacts>> {
   return visit(scope, caller, { verb: "resume_failed", at: { run: runId } }, ({ book }) => {
-    if (book.run.cause !== null) return refuse(refusal("run_ended", { ended: { cause: book.run.cause } }));
+    if (book.run.cause !== null) return refuse(runEnded(book));
     book.resumeFailed = canonicalJson(error);
     book.note("state_transition", { cause: "resume_failed" });
     return ok(book.run);

@@ -1,7 +1,7 @@
 import type { Scope } from "@/db/client";
+import { runEnded } from "@/lib/protocol/book/refusing";
 import { reference } from "@/lib/protocol/book/words";
 import type { Caller } from "@/lib/protocol/principal";
-import { refusal } from "@/lib/protocol/refusals";
 import { ok, refuse } from "@/lib/result";
 import { addMessages } from "./messages";
 import { type Outcome, visit } from "./visit";
@@ -23,7 +23,7 @@ export async function talk(
   message: { readonly id: string; readonly text: string },
 ): Promise<Outcome<Said>> {
   return visit<Said>(scope, caller, { verb: "talk", at: { run: runId } }, async ({ tx, book }) => {
-    if (book.run.cause !== null) return refuse(refusal("run_ended", { ended: { cause: book.run.cause } }));
+    if (book.run.cause !== null) return refuse(runEnded(book));
     const { threadId } = book.run;
     const said = { id: `said:${message.id}`, role: "user", text: message.text };
     const added = (await addMessages(tx, threadId, [said])) > 0;

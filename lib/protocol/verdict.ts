@@ -213,8 +213,9 @@ function lastDecision({ decided }: RunFacts): Sentence {
 }
 
 function idle(run: RunFacts, nowMs: number): RunVerdict {
-  const seenMs = run.last_seen_ms;
-  if (run.executor === "client" && seenMs !== null && nowMs - seenMs > AGENT_GONE_MS) {
+  // Whoever opened it was there then, whether it called again or not.
+  const seenMs = run.last_seen_ms ?? run.created_ms;
+  if (run.executor === "client" && nowMs - seenMs > AGENT_GONE_MS) {
     return {
       kind: "agent_gone",
       tone: "bad",

@@ -5,9 +5,20 @@ import type { Book } from "./book";
 import type { CallFacts, TicketFacts } from "./facts";
 import { standingOf } from "./waits";
 
-/** Every late caller is told how the run ended and by whom. */
+interface Ending {
+  readonly cause: string | null;
+  readonly causeCode: string | null;
+  readonly endedBy: string | null;
+  readonly endedAt: string | null;
+}
+
+/** Every late caller is told how the run ended, by whom and when. */
 export function runEnded(book: Book): Refusal<"run_ended"> {
-  const { cause, causeCode, endedBy, endedAt } = book.run;
+  return endedAs(book.run);
+}
+
+/** The same of a run that is read without its book. */
+export function endedAs({ cause, causeCode, endedBy, endedAt }: Ending): Refusal<"run_ended"> {
   return refusal("run_ended", { ended: { cause, code: causeCode, by: endedBy, at: endedAt } });
 }
 
