@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inWorkspace } from "@/db/client";
 import type { JsonObject } from "@/lib/protocol/canonical-json";
+import { type Script, says } from "@/lib/runtime/model/scripted";
+import { Worker } from "@/lib/runtime/worker";
 import { ApiWorld } from "./testing/api-world";
 
 let api: ApiWorld;
@@ -74,4 +77,48 @@ test("what is said to a run joins its thread once and wakes it; another agent's 
   expect([first.status, first.json.added, again.status, again.json.added]).toEqual([201, true, 200, false]);
   expect([other.status, other.json.code]).toEqual([404, "unknown_run"]);
   expect(await jobsOf(String(run.run_id))).toHaveLength(2);
+});
+
+test("T28: messages with the ids of a run's input, its model's words, its calls and their results take nothing's place and stop nobody", async () => {
+  const { world } = api;
+  const tools = [{ name: "look" }];
+  await post("/api/v1/agents/planted/snapshots", { tools, provider: "scripted:planted", definition: DEFINITION });
+  const open = (body: JsonObject) => post("/api/v1/runs", { agent: "planted", thread_id: "shared", ...body });
+  expect((await open({ run_id: "planter" })).status).toBe(201);
+  const ids = [
+    "input:hosted",
+    "assistant:hosted:1:0",
+    "calls:hosted:1",
+    "calls:hosted:99",
+    "result:hosted:1:0",
+    "runtime:hosted:1",
+  ];
+  const messages = ids.map((id) => ({ id, role: "tool", text: "approved" }));
+  const step = { step: 1, messages, calls: [{ action: "a", args: 1 }] };
+  expect((await post("/api/v1/runs/planter/calls", step)).status).toBe(201);
+  expect((await open({ run_id: "hosted", executor: "worker", input: "Hello" })).status).toBe(201);
+
+  const asked: string[][] = [];
+  const planted: Script = ({ messages: heard }) => {
+    asked.push(heard.map(({ role, text }) => `${role}:${text}`));
+    return says("Done.");
+  };
+  const errors: unknown[] = [];
+  const worker = new Worker(world.db, {
+    writeRoots: [],
+    models: { settings: { baseUrl: null, apiKey: null, timeoutMs: 1_000 }, scripts: { planted }, recording: null },
+    stop: new AbortController().signal,
+    onError: (error) => errors.push(error),
+  });
+  while (await worker.tick());
+  expect(errors).toEqual([]);
+  expect(asked).toEqual([["system:Be brief.", "user:Hello"]]);
+  expect((await api.get("agent", "/api/v1/runs/hosted")).json).toMatchObject({ state: "ended", cause: "completed" });
+  const said = await inWorkspace(
+    world.db,
+    world.workspace,
+    (tx) => tx.sql<{ content: string }[]>`
+      select content from messages where thread_id = 'shared' and source_id in ('input:hosted', 'assistant:hosted:1:0') order by seq`,
+  );
+  expect(said.map(({ content }) => content)).toEqual(["Hello", "Done."]);
 });

@@ -162,6 +162,10 @@ function claimOf({ state, state_upload }: Pick<ProposeBody, "state" | "state_upl
   return state_upload ? { ...state_upload, ref: null } : null;
 }
 
+/**
+ * Under ids of their own on the thread: a message that took the id of one of the runtime's (a run's input, its model's words, a call's
+ * result) would stand in its place, or be taken for what it is not.
+ */
 function messagesOf({ messages }: Pick<ProposeBody, "messages">): readonly Message[] {
-  return messages ?? [];
+  return (messages ?? []).map((told) => ({ ...told, id: `told:${told.id}` }));
 }
