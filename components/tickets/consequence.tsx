@@ -21,6 +21,16 @@ export function Consequence({ page, answer }: { readonly page: TicketPage; reado
       </>
     );
   }
+  if (call && !call.executable) {
+    return (
+      <>
+        <strong className="font-semibold text-bad">
+          No worker knows <Quoted text={action} />, so it will fail.
+        </strong>{" "}
+        <span className="text-muted-foreground">Nothing runs, and the agent is told.</span>
+      </>
+    );
+  }
   const edited = kind === "arguments" && answer !== canonicalJson(args);
   const who = call?.executor === "worker" ? "as soon as a worker claims it" : "as soon as its agent begins it";
   return (

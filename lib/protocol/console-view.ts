@@ -146,6 +146,8 @@ export interface TicketPage {
     readonly on_deny: "continue" | "stop_run";
     readonly resume_mode: ResumeMode;
     readonly executor: "worker" | "client" | "cli";
+    /** False where a worker is to run it and knows no such tool: allowed, it fails. */
+    readonly executable: boolean;
   } | null;
   /** The call of another run whose result this run will be. */
   readonly works_for: { readonly run_id: string; readonly call_ref: string } | null;

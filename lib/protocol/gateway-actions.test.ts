@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { httpMethodOf, isGatewayAction, shapeOf } from "./gateway-actions";
+import { canExecute, httpMethodOf, isGatewayAction, RECORDED, shapeOf } from "./gateway-actions";
 
 describe("a request's class", () => {
   test.each([{}, { method: null }, { method: "GET" }, { method: "HEAD" }])("%j only reads", (args) => {
@@ -34,4 +34,10 @@ test("only our own actions are ours: a name that every object has is none", () =
   expect(isGatewayAction("http_request")).toBe(true);
   expect(isGatewayAction("toString")).toBe(false);
   expect(isGatewayAction("send_mail")).toBe(false);
+});
+
+test("what no worker knows fails after it was allowed, unless it is played back", () => {
+  expect(canExecute("http_request", "openai")).toBe(true);
+  expect(canExecute("send_mail", null)).toBe(false);
+  expect(canExecute("send_mail", RECORDED)).toBe(true);
 });

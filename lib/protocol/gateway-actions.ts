@@ -13,6 +13,14 @@ export function isGatewayAction(action: string): action is GatewayAction {
   return (GATEWAY_ACTIONS as readonly string[]).includes(action);
 }
 
+/** The provider that a recorded agent's snapshot names: its tools give back what was recorded. */
+export const RECORDED = "recording";
+
+/** Whether a worker of ours knows the tool. One that it does not know fails after it was allowed. */
+export function canExecute(action: string, provider: string | null): boolean {
+  return provider === RECORDED || isGatewayAction(action);
+}
+
 /**
  * An action's class and target. Its classes are ours to say: an agent's claim counts only for what it executes itself.
  * Source: protocol §6 "Effects", http-api "Who sets what".

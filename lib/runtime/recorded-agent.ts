@@ -12,6 +12,7 @@ import { allowList, setPolicy } from "@/db/store/set-policy";
 import { publishSnapshot, type SnapshotContent } from "@/db/store/snapshots";
 import { bindState, putState } from "@/db/store/states";
 import type { CallFacts } from "@/lib/protocol/book/facts";
+import { RECORDED } from "@/lib/protocol/gateway-actions";
 import { sha256Hex } from "@/lib/protocol/hash";
 import type { Caller } from "@/lib/protocol/principal";
 import { ok, type Result, refuse } from "@/lib/result";
@@ -35,7 +36,7 @@ export interface StartOptions {
 
 /** What a recorded agent is made of: its tools are those that the recording names. */
 export function snapshotOf(recording: Recording): SnapshotContent {
-  return { provider: "recording", model: recording.model, mcpServers: null, tools: toolsOf(recording), build: null };
+  return { provider: RECORDED, model: recording.model, mcpServers: null, tools: toolsOf(recording), build: null };
 }
 
 /**

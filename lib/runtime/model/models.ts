@@ -1,3 +1,4 @@
+import { RECORDED } from "@/lib/protocol/gateway-actions";
 import { ok, type Result, refuse } from "@/lib/result";
 import type { Recording } from "../recording";
 import type { Model, ModelFailure } from "./model";
@@ -18,7 +19,7 @@ export interface ModelEnvironment {
 /** The model that a snapshot names: `openai`, `scripted:<name>` or `recording`. What is not to be had is a refusal in words. */
 export function modelFor(provider: string | null, environment: ModelEnvironment): Result<Model, ModelFailure> {
   if (provider === "openai") return openAiModel(environment.settings);
-  if (provider === "recording") {
+  if (provider === RECORDED) {
     const { recording } = environment;
     return recording ? ok(recordedModel(recording)) : missing("this run has no recording");
   }

@@ -4,6 +4,7 @@ import { isOfferedToPeople } from "@/lib/protocol/await-target";
 import { viewOf } from "@/lib/protocol/book/waits";
 import { type CanonicalJson, canonicalJson } from "@/lib/protocol/canonical-json";
 import type { ClosedBy, Comparison, EarlierDecision, TicketPage, Verdict } from "@/lib/protocol/console-view";
+import { canExecute } from "@/lib/protocol/gateway-actions";
 import { type Instant, msOf } from "@/lib/protocol/instant";
 import { may } from "@/lib/protocol/may";
 import { noveltiesOf } from "@/lib/protocol/novelty";
@@ -121,6 +122,7 @@ function callOf({ book, call, facts, siblings }: TicketPageReading): TicketPage[
     on_deny: call.onDeny,
     resume_mode: call.resumeMode,
     executor: book.run.executor,
+    executable: book.run.executor !== "worker" || canExecute(call.action, facts.provider),
   };
 }
 
