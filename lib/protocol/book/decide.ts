@@ -55,7 +55,7 @@ export function decide(book: Book, ticketId: string, attempt: Attempt, decider: 
   if (!ticket) throw new Error(`ticket ${ticketId} is not in the book`);
   const refused =
     (ticket.reason === "permission" ? refuseSelf(book, decider) : null) ??
-    refuseAnswer(book, ticket, attempt, decider.satisfies) ??
+    refuseAnswer(book, ticket, attempt, decider) ??
     refuseProposal(book, ticket, attempt) ??
     refuseView(book, ticket, attempt) ??
     refuseSecondVote(attempt, decider);
