@@ -122,21 +122,21 @@ function refuseSelf(book: Book, { person, forbidKeyOwner }: Decider): Refusal | 
   return isOwn ? refusal("self_approval") : null;
 }
 
-function refuseAnswer(book: Book, ticket: TicketFacts, attempt: Attempt, satisfies: SatisfiesSchema): Refusal | null {
+function pastDeadline(book: Book, ticket: TicketFacts): Refusal {
+  return refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms });
+}
+
+function refuseAnswer(book: Book, ticket: TicketFacts, attempt: Attempt, { satisfies }: Decider): Refusal | null {
   const command = attempt.command
     ? { ...attempt.command, now_ms: book.now.ms }
     : ResumeCommand.fromTicket(resumeTicket(book, ticket), attempt.result, book.now.ms);
   const valid = validateResume(standingOf(book, ticket), command, satisfies);
-  if (valid.ok) {
-    if (ticket.expiredAt === null) return null;
-    return refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms });
-  }
+  if (valid.ok) return ticket.expiredAt === null ? null : pastDeadline(book, ticket);
   const { facts, ...rest } = valid.refusal;
   // Late is what the deadline turned down. A verdict on a ticket that somebody had answered in time is merely a second one.
   const isLate = valid.refusal.code === "expired" || ticket.closedByKind === "expiry";
-  const late = isLate ? lateVerdict(attempt.result) : {};
   const hashes = { supplied_hash: attempt.proposalHash, current_hash: currentHash(book, ticket) };
-  return { ...rest, facts: { ...(facts ?? {}), ...late, ...hashes } };
+  return { ...rest, facts: { ...(facts ?? {}), ...(isLate ? lateVerdict(attempt.result) : {}), ...hashes } };
 }
 
 function lateVerdict(result: ResumeResult): JsonObject {
@@ -292,9 +292,7 @@ export function answerOwnWait(
   satisfies: SatisfiesSchema,
 ): Result<TicketFacts, Refusal> {
   const valid = validateResume(standingOf(book, ticket), { ...command, now_ms: book.now.ms }, satisfies);
-  if (!valid.ok) return refuse(valid.refusal);
-  if (ticket.expiredAt !== null)
-    return refuse(refusal("expired", { deadline_ms: ticket.deadlineMs, now_ms: book.now.ms }));
+  if (!valid.ok || ticket.expiredAt !== null) return valid.ok ? refuse(pastDeadline(book, ticket)) : valid;
   const call = ticket.callRef === null ? null : book.call(ticket.callRef);
   noteVerdict(book, ticket, call, command.result, true);
   settle(book, ticket, call, command.result, "agent");
