@@ -1,6 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import net, { type AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { figure } from "@/db/testing/figure";
 import { shapeOf } from "@/lib/protocol/gateway-actions";
 import { checkOutput } from "@/lib/protocol/proposal";
 import { closeTargets, hello, reaching, send, target } from "./testing/request";
@@ -164,6 +165,7 @@ it("T50: a name that answers differently the second time: 200 of 200 go to the a
   }
   expect(judged.asked).toHaveLength(200);
   expect(came).toBe(before);
+  figure("a name that changes its mind", "200 of 200 requests go to the address that was judged");
 });
 
 describe("an answer that leads elsewhere", () => {

@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { figure } from "@/db/testing/figure";
 import { ApiWorld } from "./testing/api-world";
 
 let api: ApiWorld;
@@ -65,6 +66,10 @@ test("T77: a decision that the database turned down at any write, for any passin
   const { json } = await api.get("agent", `/api/v1/runs/${runId}/trace`);
   const types = (json.events as unknown as { type: string }[]).map(({ type }) => type);
   expect(types.filter((type) => type === "approval_recorded")).toHaveLength(1);
+  figure(
+    "a database that turns a write down",
+    `${met} of ${met} times a decision did nothing and said so; then it went through, once`,
+  );
 });
 
 test("T34: one that fails for a reason that does not pass is a fault, nothing of it is kept, and the ticket is still open", async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inWorkspace } from "@/db/client";
+import { figure } from "@/db/testing/figure";
 import { canonicalJson, type JsonObject, type JsonValue } from "@/lib/protocol/canonical-json";
 import { RefusalRate } from "./refusal-rate";
 import { serve } from "./serve";
@@ -160,6 +161,7 @@ test("T38: what is no verdict, a verdict of another kind, or one with more to it
   expect(await rowsOf(ticketId)).toEqual(before);
   expect(api.faults).toEqual([]);
   expect((await api.post("approver", `/api/v1/tickets/${ticketId}/decision`, good())).status).toBe(200);
+  figure("answers that are none", `${decisions.length + resumes.length} sent: every one refused, no row changed`);
 });
 
 /** Where `HERE` stands, JSON that has no one meaning, or none. */
