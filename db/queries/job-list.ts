@@ -42,6 +42,11 @@ function cursorOf({ status, priority, createdAt, jobId }: Job): string {
   return `${status}_${priority}_${createdAt}_${jobId}`;
 }
 
+/** Whether a page of this list gave it. The console reads from the start with any other; the API refuses it. */
+export function isJobCursor(cursor: string, filter: JobFilter): boolean {
+  return keyOf(cursor, filter) !== null;
+}
+
 /** A cursor is `status_priority_created_job` of what is listed; anything else reads from the start. */
 function keyOf(cursor: string | null, { status }: JobFilter): Key | null {
   const parts = /^([A-Za-z]+)_(\d{1,3})_([0-9T:.Z+-]{20,40})_([0-9a-f-]{36})$/.exec(cursor ?? "");

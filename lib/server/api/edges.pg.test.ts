@@ -50,6 +50,16 @@ describe("T42: a number that no column takes, or a time of no four-digit year", 
     });
   });
 
+  test("in a page of a list", async () => {
+    for (const list of ["tickets", "jobs"]) {
+      const page = await api.get("operatorKey", `/api/v1/${list}?cursor=nowhere`);
+      expect([list, page.status, page.json.path]).toEqual([list, 422, "?cursor"]);
+    }
+    const ofOthers = `DeadLetter_128_2026-01-01T00:00:00.000000Z_00000000-0000-7000-8000-000000000000`;
+    expect((await api.get("operatorKey", `/api/v1/jobs?cursor=${ofOthers}`)).status).toBe(200);
+    expect((await api.get("operatorKey", `/api/v1/jobs?status=Queued&cursor=${ofOthers}`)).status).toBe(422);
+  });
+
   test("in a place of the trace", async () => {
     const runId = await api.openRun();
     const page = await api.get("agent", `/api/v1/runs/${runId}/trace?cursor=999999999999999`);

@@ -1,4 +1,4 @@
-import { listJobs } from "@/db/queries/job-list";
+import { isJobCursor, listJobs } from "@/db/queries/job-list";
 import { cancelJob, interruptMailbox, requeueJob } from "@/db/store/mailbox/operate";
 import type { Refused } from "@/db/store/refuse";
 import { JOB_STATUSES, type Job, type JobStatus } from "@/lib/protocol/mailbox-job";
@@ -41,7 +41,10 @@ export const listJobsDoor = defineDoor({
     if (status !== undefined && !isStatus(status))
       return refuse(refusalAt("invalid_body", "?status", "no status of a job"));
     const filter = { status, mailboxId: query.get("mailbox_id") ?? undefined };
-    const page = await listJobs(db, caller.workspace, filter, limit.value, query.get("cursor"));
+    const after = query.get("cursor");
+    if (after !== null && !isJobCursor(after, filter))
+      return refuse(refusalAt("invalid_body", "?cursor", "not a cursor of this list"));
+    const page = await listJobs(db, caller.workspace, filter, limit.value, after);
     return ok({ status: 200, json: { items: page.jobs.map(jobJson), next_cursor: page.next } });
   },
 });
