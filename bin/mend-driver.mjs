@@ -8,6 +8,7 @@ import path from "node:path";
 const FILES = ["src/connection.js", "cjs/src/connection.js"];
 
 const MENDS = [
+  // Only what was asked of the connection that is gone is told so: the next one may be on its way already, for somebody else's question.
   [
     `  function nextWrite(fn) {
     const x = socket.write`,
@@ -15,7 +16,11 @@ const MENDS = [
     if (socket === null) {
       clearImmediate(nextWriteTimer)
       chunk = nextWriteTimer = null
-      error(Errors.connection('CONNECTION_CLOSED', options))
+      const gone = Errors.connection('CONNECTION_CLOSED', options)
+      query && queryError(query, gone)
+      query = null
+      while (sent.length)
+        queryError(sent.shift(), gone)
       return false
     }
     const x = socket.write`,
