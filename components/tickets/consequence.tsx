@@ -6,17 +6,27 @@ import type { TicketPage } from "@/lib/protocol/console-view";
 import { payloadKind } from "./payload-section";
 import { actOf } from "./ticket-title";
 
+/** UTF-16 units of action and target that one line has room for. */
+const LINE = 90;
+
+interface ConsequenceProps {
+  readonly page: TicketPage;
+  readonly answer: string | null;
+  /** Beside the buttons: what a line has no room for is not cut, but stands in the proposal alone. */
+  readonly brief?: boolean;
+}
+
 /** What happens, spelt out from the committed proposal and the call's class; never from the agent's words. */
-export function Consequence({ page, answer }: { readonly page: TicketPage; readonly answer: string | null }) {
+export function Consequence({ page, answer, brief = false }: ConsequenceProps) {
   const { action, args, target } = actOf(page);
+  const named = !brief || action.length + (target?.length ?? 0) <= LINE;
+  const name = named ? <Quoted text={action} /> : "the action shown above";
   const call = page.call;
   const kind = payloadKind(page);
   if (kind === "result") {
     return (
       <>
-        <strong className="font-semibold">
-          Does not run <Quoted text={action} />.
-        </strong>{" "}
+        <strong className="font-semibold">Does not run {name}.</strong>{" "}
         <span className="text-muted-foreground">The agent gets what you wrote as its result.</span>
       </>
     );
@@ -24,9 +34,7 @@ export function Consequence({ page, answer }: { readonly page: TicketPage; reado
   if (call && !call.executable) {
     return (
       <>
-        <strong className="font-semibold text-bad">
-          No worker knows <Quoted text={action} />, so it will fail.
-        </strong>{" "}
+        <strong className="font-semibold text-bad">No worker knows {name}, so it will fail.</strong>{" "}
         <span className="text-muted-foreground">Nothing runs, and the agent is told.</span>
       </>
     );
@@ -36,9 +44,9 @@ export function Consequence({ page, answer }: { readonly page: TicketPage; reado
   return (
     <>
       <strong className="font-semibold">
-        Runs <Quoted text={action} />
+        Runs {name}
         {edited && " with your arguments"}
-        {!edited && target !== null && (
+        {!edited && named && target !== null && (
           <>
             {" "}
             on <Quoted text={target} />

@@ -108,8 +108,8 @@ function PermissionBar(props: DecisionBarProps & WithReason) {
       )}
       <p className="decision-note">
         <Check className="icon icon-sm" aria-hidden="true" />
-        <span className="wrap-anywhere max-h-12 min-w-0 overflow-auto">
-          Allow: <Consequence page={page} answer={answer} />
+        <span className="wrap-anywhere min-w-0">
+          Allow: <Consequence page={page} answer={answer} brief />
         </span>
       </p>
       <div className="decision-row">
